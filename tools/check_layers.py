@@ -42,7 +42,7 @@ ROOMS = {
     "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "carried", "memory", "h1", "events", "run"],
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
-    "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
+    "src/plugins/proxy_reverse": ["entry", "links", "backends", "statistics", "exchange"],
     "src/duda": ["json", "views", "inputs", "remote", "packages", "service", "package", "objects", "host"],
     "src/duda/objects": ["plain", "logs", "store", "answer", "request", "events", "session", "guards", "routes", "client", "2012"],
 }

@@ -23,8 +23,10 @@ static int proxy_worker_start(const struct mk_context *ctx, void **local)
 
     if (!w)
         return MK_E_NOMEM;
-    err = proxy_checks_start(ctx, &w->checks);
+    w->calls = proxy_calls_new(ctx->worker);
+    err = w->calls ? proxy_checks_start(ctx, w->calls, &w->checks) : MK_E_NOMEM;
     if (err < 0) {
+        proxy_calls_free(w->calls);
         free(w);
         return err;
     }
@@ -37,6 +39,7 @@ static void proxy_worker_stop(const struct mk_context *ctx)
     struct proxy_worker *w = ctx->local;
 
     proxy_checks_stop(w->checks);
+    proxy_calls_free(w->calls);
     proxy_buffers_free(&w->buffers);
     proxy_pipes_free(&w->pipes);
     free(w);

@@ -80,9 +80,11 @@ int proxy_backends_start(const struct mk_context *ctx, const struct proxy_config
 /** Of a start that failed half way, too. */
 void proxy_backends_stop(struct proxy_config *config);
 
+struct proxy_calls;
 struct proxy_checks;
 /** Active checks on this worker (which may leave them to another). @param checks  out, may be NULL. @return 0 or MK_E_NOMEM. */
-int proxy_checks_start(const struct mk_context *ctx, struct proxy_checks **checks);
+int proxy_checks_start(const struct mk_context *ctx, struct proxy_calls *calls,
+                       struct proxy_checks **checks);
 /** NULL is allowed. */
 void proxy_checks_stop(struct proxy_checks *checks);
 

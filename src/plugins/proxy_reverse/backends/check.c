@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/backend_int.h"
 
+#include "links/link.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,8 +24,7 @@ struct check {
     const struct proxy_settings *set;
     struct mk_upstream *upstream; /* nobody else's, and nothing is kept in it */
     struct mk_alarm *alarm;
-    struct mk_upstream_wait *wait; /* for a connection */
-    struct mk_stream *stream;      /* while asked */
+    struct proxy_link link; /* while asked */
     char *request;
     size_t request_len, sent;
     char *head; /* while asked */
@@ -33,6 +34,7 @@ struct check {
 
 struct proxy_checks {
     struct mk_worker *worker;
+    struct proxy_calls *calls;
     struct proxy_reign *reign;
     unsigned n;
     struct check items[];
@@ -42,13 +44,8 @@ struct proxy_checks {
 
 static void end_check(struct check *c)
 {
-    if (c->wait)
-        mk_upstream_cancel(c->wait);
-    if (c->stream)
-        mk_upstream_give(c->upstream, c->stream, false);
+    proxy_link_put(&c->link, false);
     free(c->head);
-    c->wait = NULL;
-    c->stream = NULL;
     c->head = NULL;
 }
 
@@ -134,7 +131,7 @@ static bool make_room(struct check *c)
 static void receive_check(struct check *c)
 {
     for (;;) {
-        ssize_t n = make_room(c) ? mk_stream_read(c->stream, c->head + c->got, c->room - c->got)
+        ssize_t n = make_room(c) ? proxy_link_read(&c->link, c->head + c->got, c->room - c->got)
                                  : MK_E_NOMEM;
 
         if (n == MK_E_AGAIN)
@@ -153,7 +150,7 @@ static void receive_check(struct check *c)
 static bool send_rest(struct check *c)
 {
     struct iovec iov = {c->request + c->sent, c->request_len - c->sent};
-    ssize_t n = iov.iov_len > 0 ? mk_stream_write(c->stream, &iov, 1) : 0;
+    ssize_t n = iov.iov_len > 0 ? proxy_link_write(&c->link, &iov, 1) : 0;
 
     if (n >= 0)
         c->sent += (size_t)n;
@@ -174,16 +171,13 @@ static void on_check_event(struct mk_stream *s, unsigned events, void *arg)
         receive_check(c);
 }
 
-static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+static void on_check_connected(void *arg, bool fresh, int error)
 {
     struct check *c = arg;
 
     (void)fresh;
-    (void)error;
-    c->wait = NULL;
-    c->head = s ? malloc(HEAD_ROOM) : NULL;
-    c->stream = s;
-    if (!s) {
+    c->head = error == 0 ? malloc(HEAD_ROOM) : NULL;
+    if (error < 0) {
         decide(c, false);
     } else if (!c->head) {
         end_check(c); /* it is not the backend that has no memory */
@@ -191,9 +185,18 @@ static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int e
     } else {
         c->room = HEAD_ROOM;
         c->got = c->sent = c->at = c->judged = c->parsed = 0;
-        mk_stream_tell(s, on_check_event, c);
-        mk_stream_timeout(s, (unsigned)c->set->read_ms);
+        proxy_link_tell(&c->link, on_check_event, c);
+        proxy_link_timeout(&c->link, (unsigned)c->set->read_ms);
     }
+}
+
+/* Calls share a connection from one check to the next. */
+static int take_link(struct check *c)
+{
+    const struct proxy_call_way way = {.upstream = c->upstream, .is_secure = c->set->is_secure};
+
+    return proxy_link_take(&c->link, c->set->is_h2 ? c->checks->calls : NULL, c->checks->worker,
+                           &way, !c->set->is_h2, on_check_connected, c);
 }
 
 static void on_check_alarm(struct mk_alarm *alarm, void *arg)
@@ -201,8 +204,7 @@ static void on_check_alarm(struct mk_alarm *alarm, void *arg)
     struct check *c = arg;
 
     /* If it is over for good, the requests of before are all that there is to wait for. */
-    if (c->checks->reign->is_over ||
-        mk_upstream_take(c->upstream, c->checks->worker, true, on_check_connected, c, &c->wait) < 0)
+    if (c->checks->reign->is_over || take_link(c) < 0)
         mk_alarm_set(alarm, (unsigned)c->set->check_ms);
 }
 
@@ -291,7 +293,8 @@ static bool begin_entry(struct proxy_checks *checks, const struct mk_context *ct
     return true;
 }
 
-int proxy_checks_start(const struct mk_context *ctx, struct proxy_checks **checks)
+int proxy_checks_start(const struct mk_context *ctx, struct proxy_calls *calls,
+                       struct proxy_checks **checks)
 {
     const struct proxy_config *config = ctx->config;
     unsigned n = count_backends(config);
@@ -303,6 +306,7 @@ int proxy_checks_start(const struct mk_context *ctx, struct proxy_checks **check
     if (!*checks)
         return MK_E_NOMEM;
     (*checks)->worker = ctx->worker;
+    (*checks)->calls = calls;
     (*checks)->reign = proxy_reign_get(config->reign);
     for (const struct proxy_entry *e = config->entries; e; e = e->next) {
         if (e->set->check_path && !begin_entry(*checks, ctx, e)) {

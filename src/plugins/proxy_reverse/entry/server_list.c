@@ -2,6 +2,7 @@
 #include "entry/server_list.h"
 
 #include "kit/backends/own.h"
+#include "kit/text/words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -116,12 +117,26 @@ void proxy_check_servers(struct mk_setup *setup, const struct proxy_settings *se
     }
 }
 
+/* As of Listen: the servers speak HTTP/2. h2c: and not by TLS. */
+static bool is_flag(struct proxy_settings *set, struct mk_str word)
+{
+    bool is_clear = text_is_word(word, MK_STR("h2c"));
+
+    if (!is_clear && !text_is_word(word, MK_STR("h2")))
+        return false;
+    set->is_h2 = true;
+    set->is_clear = set->is_clear || is_clear;
+    return true;
+}
+
 static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
     struct proxy_server server = {.weight = 1}, *same;
     char *text = (char *)(uintptr_t)mk_setup_copy(setup, word).p; /* our own copy */
 
+    if (is_flag(set, word))
+        return 0;
     server.name = mk_setup_copy(setup, word).p;
     if (!text || !server.name)
         return MK_E_NOMEM;
@@ -181,10 +196,11 @@ static void merge_servers(struct proxy_settings *set)
 
 int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
 {
-    unsigned usual =
-        set->transport && strcasecmp(set->transport, "liana") != 0 ? HTTPS_PORT : HTTP_PORT;
     char text[HOST_MAX + 16];
+    unsigned usual;
 
+    set->is_secure = set->transport && strcasecmp(set->transport, "liana") != 0;
+    usual = set->is_secure ? HTTPS_PORT : HTTP_PORT;
     for (size_t i = 0; i < set->nservers; i++) {
         struct proxy_server *server = &set->servers[i];
         const char *open = strchr(server->host, ':') ? "[" : "", *close = *open ? "]" : "";

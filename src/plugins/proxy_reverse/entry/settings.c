@@ -459,6 +459,20 @@ static void check_transport(struct mk_setup *setup, const struct proxy_settings 
                        "ProxyProtocol: its header cannot come before a handshake");
 }
 
+static void check_h2(struct mk_setup *setup, const struct proxy_settings *set)
+{
+    if (!set->is_h2)
+        return;
+    if (set->is_clear && set->is_secure)
+        mk_setup_fault(
+            setup, mk_setup_place(setup, set, "ServerList"),
+            "ServerList: h2c is HTTP/2 without TLS, but Transport is %s; h2 goes with both",
+            set->transport);
+    if (set->protocol != PROXY_PROTOCOL_OFF)
+        mk_setup_fault(setup, mk_setup_place(setup, set, "ProxyProtocol"),
+                       "ProxyProtocol: a connection of HTTP/2 is of many clients");
+}
+
 static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str name)
 {
     struct proxy_entry *e = c->entries;
@@ -546,6 +560,7 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
     err = proxy_complete_servers(setup, set);
     if (err < 0)
         return err;
+    check_h2(setup, set);
     proxy_check_servers(setup, set);
     e->set = set;
     e->name = name_of(setup, c, set);

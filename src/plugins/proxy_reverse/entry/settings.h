@@ -70,6 +70,9 @@ struct proxy_settings {
     const char *transport;       /* NULL: plain */
     const char *server_name;     /* for SNI and verification; NULL: host of the backend */
     int protocol;                /* enum proxy_protocol */
+    bool is_h2;                  /* backends speak HTTP/2 */
+    bool is_clear;               /* and not by TLS: h2c */
+    bool is_secure;              /* the transport is */
 
     /* the request */
     int buffering; /* enum intake_mode */

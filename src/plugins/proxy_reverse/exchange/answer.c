@@ -124,6 +124,8 @@ static ssize_t end_of_input(struct proxy_exchange *x)
 {
     if (mk_body_end(&x->body) < 0)
         return break_off(x, "the backend closed the connection too early");
+    if (!proxy_link_is_framed(&x->link))
+        proxy_trailers_of_call(x);
     proxy_exchange_finish(x, false);
     return 0;
 }
@@ -140,7 +142,7 @@ static ssize_t read_answer_body(struct proxy_exchange *x, char *dst, size_t len)
     ssize_t n = 0;
 
     while (n == 0 && x->state == PROXY_BODY) {
-        ssize_t got = mk_stream_read(x->s, dst, len);
+        ssize_t got = proxy_link_read(&x->link, dst, len);
 
         if (got == MK_E_AGAIN)
             return await_backend(x);
@@ -181,13 +183,13 @@ static uint64_t left_of_body(const struct proxy_exchange *x)
 static bool is_for_pipe(const struct proxy_exchange *x)
 {
     return !x->is_head && !x->answer.chunked && x->answer.content_length > 0 &&
-           left_of_body(x) >= PROXY_SPLICE_MIN && mk_stream_fd(x->s) >= 0;
+           left_of_body(x) >= PROXY_SPLICE_MIN && proxy_link_fd(&x->link) >= 0;
 }
 
 /* @return as mk_fill_fn. */
 static ssize_t fill_pipe(struct proxy_exchange *x)
 {
-    int fd = mk_stream_fd(x->s);
+    int fd = proxy_link_fd(&x->link);
     ssize_t n = fd < 0 ? MK_E_UNSUPPORTED : proxy_pipe_fill(&x->pipe, fd, left_of_body(x));
 
     if (n == MK_E_AGAIN)
@@ -388,7 +390,7 @@ static void pass_interim(struct proxy_exchange *x)
     if (x->answer.status == 100) { /* the client gets ours when its body is read */
         if (x->reading == PROXY_HELD)
             proxy_reading_turn(x, PROXY_OPEN);
-        mk_stream_run_soon(x->s);
+        proxy_link_run_soon(&x->link);
         return;
     }
     if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
@@ -455,7 +457,7 @@ static ssize_t read_answer(struct proxy_exchange *x)
         proxy_exchange_fail(x, 503, "no memory");
         return 0;
     }
-    n = mk_stream_read(x->s, x->down->bytes + x->down->end, x->down->size - x->down->end);
+    n = proxy_link_read(&x->link, x->down->bytes + x->down->end, x->down->size - x->down->end);
     if (n > 0) {
         if (x->state == PROXY_SEND) {
             proxy_exchange_turn(x, PROXY_HEAD);

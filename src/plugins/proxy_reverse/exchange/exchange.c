@@ -6,7 +6,10 @@
 #include "kit/backends/repeat.h"
 #include "kit/target/target.h"
 
-enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
+enum {
+    EXPECT_MS = 1000, /* a backend that does not know of 100 gets the body then */
+    REFUSALS_MAX = 3,
+};
 
 static const char key; /* of mk_request_keep: only its address counts */
 
@@ -28,19 +31,18 @@ void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
     if (ms == 0 && !x->is_timed)
         return;
     x->is_timed = ms > 0;
-    mk_stream_timeout(x->s, (unsigned)ms);
+    proxy_link_timeout(&x->link, (unsigned)ms);
 }
 
 /* ---- the end of an attempt ---- */
 
 static void give_connection(struct proxy_exchange *x, bool reusable)
 {
-    if (!x->s)
+    if (!proxy_link_is_open(&x->link))
         return;
     upload_leave(&x->upload);
     proxy_exchange_time(x, 0);
-    mk_upstream_give(x->attempt.upstream, x->s, reusable);
-    x->s = NULL;
+    proxy_link_put(&x->link, reusable);
 }
 
 static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
@@ -110,8 +112,8 @@ static void on_exchange_end(void *arg)
 {
     struct proxy_exchange *x = arg;
 
-    if (x->wait)
-        mk_upstream_cancel(x->wait);
+    if (!proxy_link_is_open(&x->link))
+        proxy_link_put(&x->link, false);
     proxy_exchange_give_up(x, proxy_has_answered(x) ? PROXY_ANSWERED : PROXY_LEFT);
     if (x->state != PROXY_OVER)
         proxy_exchange_turn(x, PROXY_OVER);
@@ -165,7 +167,7 @@ static void step_request(struct proxy_exchange *x)
 {
     int sent;
 
-    if (!x->is_fresh && !proxy_has_left(x) && !mk_upstream_is_quiet(x->attempt.upstream, x->s)) {
+    if (!x->is_fresh && !proxy_has_left(x) && !proxy_link_is_quiet(&x->link)) {
         proxy_exchange_retry(x, "a kept connection was not quiet");
         return;
     }
@@ -233,7 +235,7 @@ static void end_slow_exchange(struct upload *upload)
 /* Without a bound on connections nobody waits for one. */
 static int hold(struct proxy_exchange *x)
 {
-    if (x->set->max_connections == 0)
+    if (x->set->max_connections == 0 || !proxy_link_is_framed(&x->link))
         return 0;
     return upload_begin(&x->upload, x->attempt.uploads, x->worker, &x->intake, end_slow_exchange);
 }
@@ -251,17 +253,15 @@ static void log_no_connection(const struct proxy_exchange *x, int error)
     mk_request_reason(x->r, why);
 }
 
-static void on_exchange_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+static void on_exchange_connected(void *arg, bool fresh, int error)
 {
     struct proxy_exchange *x = arg;
 
-    x->wait = NULL;
-    if (s) {
-        x->s = s;
+    if (error == 0) {
         x->is_fresh = fresh;
         backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
         proxy_exchange_turn(x, PROXY_SEND);
-        mk_stream_tell(s, on_backend, x);
+        proxy_link_tell(&x->link, on_backend, x);
         if (hold(x) < 0) {
             proxy_exchange_give_up(x, PROXY_LEFT);
             proxy_exchange_fail(x, 503, "no memory");
@@ -289,15 +289,20 @@ static void on_exchange_connected(void *arg, struct mk_stream *s, bool fresh, in
 /* @return whether something is under way. */
 static bool take_connection(struct proxy_exchange *x, bool fresh)
 {
+    const struct proxy_call_way way = {
+        .upstream = x->attempt.upstream,
+        .is_secure = x->set->is_secure,
+        .max_waiting = (unsigned)x->set->queue,
+        .idle_ms = (unsigned)x->set->idle_ms,
+    };
     int err;
 
     proxy_exchange_turn(x, PROXY_CONNECT);
-    err =
-        mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_exchange_connected, x, &x->wait);
+    err = proxy_link_take(&x->link, x->set->is_h2 ? x->home->calls : NULL, x->worker, &way, fresh,
+                          on_exchange_connected, x);
     proxy_upload_rewind(x);
     if (err == 0)
         return true;
-    x->wait = NULL;
     x->status = 503;
     end_attempt(x, err == MK_E_BUSY ? PROXY_FULL : PROXY_LEFT);
     return false;
@@ -346,11 +351,22 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
     proxy_exchange_fail(x, 502, why);
 }
 
+/* A backend that took no notice of a request may get it again (RFC 9113 section 8.7), but not for ever. */
+static bool repeats_refused(struct proxy_exchange *x)
+{
+    if (!proxy_link_was_refused(&x->link) || x->refusals == REFUSALS_MAX ||
+        !(x->is_kept || intake_can_rewind(&x->intake)))
+        return false;
+    x->refusals++;
+    give_connection(x, false);
+    return take_connection(x, false);
+}
+
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
     const struct backend_loss loss = {
         .was_heard = x->state == PROXY_HEAD,
-        .has_left = proxy_has_left(x),
+        .has_left = proxy_has_left(x) && !proxy_link_was_refused(&x->link),
         .is_idempotent = x->is_idempotent,
         .keeps_body = x->is_kept || intake_can_rewind(&x->intake),
         .is_fresh = x->is_fresh,
@@ -361,6 +377,8 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 
     mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
     x->status = 502;
+    if (repeats_refused(x))
+        return;
     if (verdict == BACKEND_REPEAT_SAME) {
         give_connection(x, false);
         if (!take_connection(x, true))
@@ -428,7 +446,7 @@ static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct 
         .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
         .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,
-        .wants_upgrade = may_upgrade(r, f),
+        .wants_upgrade = !entry->set->is_h2 && may_upgrade(r, f),
         .wants_trailers = takes_trailers(r, f),
     };
     intake_init(&x->intake, r, f, (enum intake_mode)entry->set->buffering, false);

@@ -6,6 +6,7 @@
 #include "exchange/buffer.h"
 #include "exchange/splice.h"
 #include "exchange/states.h"
+#include "links/link.h"
 
 #include "kit/backends/notes.h"
 #include "kit/clock/clock.h"
@@ -30,6 +31,7 @@ struct proxy_worker {
     struct proxy_buffers buffers;
     struct proxy_pipes pipes;
     struct proxy_checks *checks;
+    struct proxy_calls *calls; /* to backends that speak HTTP/2 */
 };
 
 struct proxy_exchange {
@@ -46,14 +48,14 @@ struct proxy_exchange {
     struct proxy_attempt attempt;
     struct proxy_report report;
     struct backend_notes notes;
-    int64_t began_us;              /* clock_now_us */
-    struct mk_upstream_wait *wait; /* for a connection; NULL: not waiting */
-    struct mk_stream *s;           /* NULL: none */
-    unsigned tries;                /* of backends that heard something */
-    unsigned status;               /* that tells why the last attempt failed */
-    bool is_fresh;                 /* the connection cannot have been closed while it was idle */
-    bool is_timed;                 /* a timeout of the stream is set */
-    struct upload upload;          /* while it holds the connection */
+    int64_t began_us;       /* clock_now_us */
+    struct proxy_link link; /* to the backend */
+    unsigned tries;         /* of backends that heard something */
+    unsigned refusals;      /* by backends that did not look at it */
+    unsigned status;        /* that tells why the last attempt failed */
+    bool is_fresh;          /* the connection cannot have been closed while it was idle */
+    bool is_timed;          /* a timeout of the stream is set */
+    struct upload upload;   /* while it holds the connection */
 
     /* the request */
     struct intake intake;      /* its body, as it comes from the client */
@@ -179,6 +181,8 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p);
 void proxy_trailers_take(struct proxy_exchange *x, const char *bytes, size_t len);
 /** It is whole: the client gets them behind the body. Those that were lost for want of memory are left out together. */
 void proxy_trailers_pass(struct proxy_exchange *x);
+/** Those of a call, whose answer was read to its end. */
+void proxy_trailers_of_call(struct proxy_exchange *x);
 
 /* ---- tunnel.c ---- */
 

@@ -45,3 +45,14 @@ void proxy_trailers_pass(struct proxy_exchange *x)
             return; /* the answer is broken off */
     }
 }
+
+void proxy_trailers_of_call(struct proxy_exchange *x)
+{
+    struct mk_str lines = proxy_call_trailers(x->link.call);
+
+    if (lines.len == 0 || !x->wants_trailers)
+        return;
+    proxy_trailers_take(x, lines.p, lines.len);
+    x->body.trailers = (uint32_t)lines.len;
+    proxy_trailers_pass(x);
+}

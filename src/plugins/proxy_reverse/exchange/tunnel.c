@@ -220,9 +220,9 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 static void hand_over_tunnel(struct proxy_exchange *x, struct tunnel *t)
 {
     proxy_answers(&x->attempt);
-    t->backend = x->s;
+    t->backend = x->link.stream;
     t->attempt = x->attempt;
-    x->s = NULL;
+    x->link.stream = NULL;
     x->attempt.backend = NULL;
     mk_stream_tell(t->backend, on_backend, t);
     mk_stream_timeout(t->backend, t->idle_ms);

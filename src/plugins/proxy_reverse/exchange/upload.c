@@ -16,6 +16,12 @@ enum {
     ROOM_MIN = 512,     /* less of the client's body is not asked for */
 };
 
+/* Chunks are HTTP/1's; a call has an end of its own. */
+static bool is_chunked(const struct proxy_exchange *x)
+{
+    return x->length < 0 && proxy_link_is_framed(&x->link);
+}
+
 static bool is_drained(const struct proxy_buffer *b)
 {
     return !b || b->at == b->end;
@@ -194,7 +200,7 @@ static size_t room_for_body(const struct proxy_exchange *x)
     const struct proxy_buffer *b = x->up;
     size_t room = b->size - b->end;
 
-    if (x->length >= 0)
+    if (!is_chunked(x))
         return room;
     room = room > CHUNK_HEAD + CHUNK_TAIL ? room - CHUNK_HEAD - CHUNK_TAIL : 0;
     return room < CHUNK_MAX ? room : CHUNK_MAX;
@@ -266,14 +272,14 @@ static int end_chunks(struct proxy_exchange *x)
 static int end_body(struct proxy_exchange *x)
 {
     proxy_reading_turn(x, PROXY_READ);
-    return x->length < 0 ? end_chunks(x) : 0;
+    return is_chunked(x) ? end_chunks(x) : 0;
 }
 
 /* @return 0: there may be more; MK_E_AGAIN: not now, or not before room is made; an error of the client's. */
 static int read_upload(struct proxy_exchange *x)
 {
     struct proxy_buffer *b = x->up;
-    size_t at = x->length < 0 ? CHUNK_HEAD : 0;
+    size_t at = is_chunked(x) ? CHUNK_HEAD : 0;
     ssize_t n;
 
     if (room_for_body(x) < (is_drained(b) ? 1 : ROOM_MIN))
@@ -285,7 +291,7 @@ static int read_upload(struct proxy_exchange *x)
         return (int)n;
     x->taken += (uint64_t)n;
     x->report.sent += (uint64_t)n;
-    if (n > 0 && x->length < 0)
+    if (n > 0 && is_chunked(x))
         frame_chunk(b, (size_t)n);
     else
         b->end += (size_t)n;
@@ -334,7 +340,7 @@ static int write_some(struct proxy_exchange *x)
         parts[count++] = (struct iovec){x->head->bytes + x->head->at, x->head->end - x->head->at};
     if (!is_drained(x->up))
         parts[count++] = (struct iovec){x->up->bytes + x->up->at, x->up->end - x->up->at};
-    n = mk_stream_write(x->s, parts, count);
+    n = proxy_link_write(&x->link, parts, count);
     if (n == MK_E_PEER)
         proxy_sending_turn(x, x->sending == PROXY_PART ? PROXY_CUT : PROXY_DEAF);
     if (n < 0)
@@ -351,6 +357,38 @@ static int write_some(struct proxy_exchange *x)
     return 0;
 }
 
+/* The end of a body without a length, with the client's trailers. */
+static int end_call_body(struct proxy_exchange *x)
+{
+    const struct proxy_request q = {
+        .next = proxy_next_field, .next_trailer = next_trailer, .of = x->r};
+    struct proxy_buffer *b;
+    size_t len;
+    int err;
+
+    if (!has_trailers(x))
+        return proxy_call_end_body(x->link.call, (struct mk_str){NULL, 0});
+    b = proxy_buffer_get(&x->home->buffers, PROXY_TRAILERS_MAX);
+    if (!b)
+        return MK_E_NOMEM;
+    len = proxy_trailers_write(b->bytes, &q, x->set);
+    err = proxy_call_end_body(x->link.call, /* without the last chunk and the empty line */
+                              (struct mk_str){b->bytes + 3, len - 5});
+    proxy_buffer_put(&x->home->buffers, b);
+    return err;
+}
+
+static int end_request(struct proxy_exchange *x)
+{
+    int err = x->length < 0 && !is_chunked(x) ? end_call_body(x) : 0;
+
+    if (err == MK_E_PEER)
+        proxy_sending_turn(x, PROXY_CUT);
+    else if (err == 0)
+        proxy_sending_turn(x, PROXY_WHOLE);
+    return err;
+}
+
 int proxy_upload_send(struct proxy_exchange *x)
 {
     int err = x->sending == PROXY_NEW ? make_head(x) : 0;
@@ -363,7 +401,7 @@ int proxy_upload_send(struct proxy_exchange *x)
             break;
         if (is_drained(x->head) && is_drained(x->up)) {
             if (x->reading == PROXY_READ)
-                proxy_sending_turn(x, PROXY_WHOLE);
+                err = end_request(x);
             break;
         }
         err = write_some(x);

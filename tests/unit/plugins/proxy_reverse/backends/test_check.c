@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "backends/backend_int.h"
+
+#include "../no_calls.h"
 #include "fake_upstream.h"
 
 #include <monkey/events.h>
@@ -190,7 +192,7 @@ static void prepare(struct scene *s)
 
 static void start(struct scene *s)
 {
-    assert_int_equal(proxy_checks_start(&s->ctx, &s->checks), 0);
+    assert_int_equal(proxy_checks_start(&s->ctx, NULL, &s->checks), 0);
 }
 
 static void stop(struct scene *s)

@@ -10,6 +10,8 @@
 
 #include "../../../kit/gateway/fake.h"
 #include "exchange/exchange.h"
+
+#include "../no_calls.h"
 #include "exchange/head.h"
 
 /* What a backend answers, in pieces of any size, and what the client and the rest of the plugin get of it. */
@@ -207,7 +209,7 @@ static int begin(void **state)
                                  .home = &home,
                                  .set = &set,
                                  .entry = &entry,
-                                 .s = &backend,
+                                 .link = {.stream = &backend},
                                  .state = PROXY_SEND,
                                  .sending = PROXY_WHOLE,
                                  .reading = PROXY_READ};

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "exchange/exchange.h"
+
+#include "../no_calls.h"
 #include "exchange/head.h"
 
 static char passed[1 << 16]; /* NAME=VALUE; each */

@@ -223,7 +223,7 @@ static int prepare(void **state)
     backend = (struct mk_stream){.room = LONG, .step = LONG, .out = outs[1]};
     set = (struct proxy_settings){.tunnel_ms = TIMEOUT};
     x = (struct proxy_exchange){.set = &set,
-                                .s = &backend,
+                                .link = {.stream = &backend},
                                 .state = PROXY_HEAD,
                                 .began_us = clock_now_us(),
                                 .attempt = {.backend = (struct proxy_backend *)&backend}};
@@ -290,7 +290,7 @@ static void the_exchange_hands_over_what_it_has(void **state)
     assert_int_equal(seen.nfields, 1);
     assert_int_equal(seen.nresumed, 1);
     assert_int_equal(x.state, PROXY_TUNNEL);
-    assert_null(x.s);
+    assert_null(x.link.stream);
     assert_null(x.attempt.backend); /* the exchange does not report it */
     assert_int_equal(backend.timeout_ms, TIMEOUT);
     end_it();
@@ -504,7 +504,7 @@ static void without_a_tunnel_there_is_an_error(void **state)
         assert_int_equal(seen.failed, 1);
         assert_int_equal(seen.ended, 0);
         assert_int_equal(seen.nresumed, 0);
-        assert_ptr_equal(x.s, &backend);
+        assert_ptr_equal(x.link.stream, &backend);
         assert_non_null(x.attempt.backend);
     }
 }

@@ -9,6 +9,8 @@
 #include "../../../kit/gateway/fake.h"
 #include "exchange/exchange.h"
 
+#include "../no_calls.h"
+
 #include <monkey/variables.h>
 
 /* ---- a client's body, and a backend that takes so many bytes at a time ---- */
@@ -150,7 +152,7 @@ static void prepare(size_t len, int64_t length)
     scene.x = (struct proxy_exchange){.r = &scene.r,
                                       .home = &scene.home,
                                       .set = &scene.set,
-                                      .s = &scene.backend,
+                                      .link = {.stream = &scene.backend},
                                       .length = length,
                                       .hops = -1,
                                       .is_kept = true,

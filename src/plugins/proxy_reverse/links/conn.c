@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "links/call_int.h"
+
+#include <stdlib.h>
+
+/* Connections to backends that speak HTTP/2: made when a call needs one, shared by calls, closed when they are idle. */
+
+enum {
+    STREAMS = 100,        /* calls over a connection at a time, as far as the backend lets us */
+    WINDOW = 64 << 10,    /* of an answer's body that waits for its client, at first */
+    CONNECTION = 1 << 20, /* of all bodies of a connection */
+    HEAD = 64 << 10,      /* what backends are told of heads; MaxAnswerHead decides */
+    IDLE_MS = 60000,      /* unless the settings say otherwise */
+    PROOF_MS = 5000,      /* for the answer to a PING */
+    ROUNDS = 4,           /* of telling and sending in one event */
+};
+
+static int64_t now_ms(const struct proxy_conn *conn)
+{
+    return mk_worker_now_ms(conn->all->worker);
+}
+
+/* ---- the connections of a worker ---- */
+
+struct proxy_calls *proxy_calls_new(struct mk_worker *w)
+{
+    struct proxy_calls *calls = calloc(1, sizeof(*calls));
+
+    if (calls)
+        calls->worker = w;
+    return calls;
+}
+
+static struct h2_desk *desk_of(struct proxy_calls *calls)
+{
+    if (!calls->desk && (calls->desk = malloc(sizeof(*calls->desk))) != NULL)
+        h2_desk_init(calls->desk);
+    return calls->desk;
+}
+
+static void unlink_conn(struct proxy_conn *conn)
+{
+    *conn->at = conn->next;
+    if (conn->next)
+        conn->next->at = conn->at;
+}
+
+static void link_conn(struct proxy_calls *calls, struct proxy_conn *conn)
+{
+    conn->all = calls;
+    conn->next = calls->conns;
+    conn->at = &calls->conns;
+    if (conn->next)
+        conn->next->at = &conn->next;
+    calls->conns = conn;
+}
+
+/* ---- the end of one ---- */
+
+/* Those that were over it hear of it one by one; what one does may end another one. */
+static void lose_calls(struct proxy_call *calls, int error)
+{
+    if (calls)
+        calls->at = &calls;
+    while (calls) {
+        struct proxy_call *c = calls;
+
+        proxy_call_unlink(c);
+        proxy_call_lose(c, error);
+    }
+}
+
+static void end_conn(struct proxy_conn *conn, int error)
+{
+    struct proxy_call *calls = conn->calls;
+
+    unlink_conn(conn);
+    if (conn->wait)
+        mk_upstream_cancel(conn->wait);
+    if (conn->wire.stream) {
+        h2_wire_fini(&conn->wire);
+        mk_upstream_give(conn->way.upstream, conn->wire.stream, false);
+    }
+    for (struct proxy_call *c = calls; c; c = c->next) {
+        c->conn = NULL;
+        c->told_at = NULL;
+    }
+    free(conn);
+    lose_calls(calls, error);
+}
+
+void proxy_calls_free(struct proxy_calls *calls)
+{
+    while (calls && calls->conns)
+        end_conn(calls->conns, MK_E_PEER);
+    if (calls)
+        free(calls->desk);
+    free(calls);
+}
+
+/* ---- calls ---- */
+
+void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
+{
+    c->conn = conn;
+    c->base.session = &conn->wire.session;
+    c->next = conn->calls;
+    c->at = &conn->calls;
+    if (c->next)
+        c->next->at = &c->next;
+    conn->calls = c;
+    conn->ncalls++;
+    if (!conn->wire.stream)
+        return;
+    proxy_call_turn_to(c, PROXY_CALL_READY);
+    proxy_call_note(c, 0);
+    proxy_conn_wake(conn);
+}
+
+static void untell(struct proxy_conn *conn, struct proxy_call *c)
+{
+    if (!c->told_at)
+        return;
+    *c->told_at = c->told;
+    if (c->told)
+        c->told->told_at = c->told_at;
+    else
+        conn->told_last = c->told_at;
+    c->told_at = NULL;
+}
+
+void proxy_conn_part(struct proxy_conn *conn, struct proxy_call *c)
+{
+    untell(conn, c);
+    proxy_call_unlink(c);
+    conn->ncalls--;
+    if (c->state == PROXY_CALL_READY)
+        conn->nready--;
+    c->conn = NULL;
+    if (conn->ncalls == 0 && conn->wire.stream)
+        proxy_conn_wake(conn);
+}
+
+static void tell_call(struct proxy_call *c)
+{
+    struct proxy_conn *conn = c->conn;
+    proxy_called_fn called = c->called;
+    unsigned events = c->events;
+
+    c->events = 0;
+    if (called) { /* its first event follows when it knows whom to tell */
+        c->called = NULL;
+        called(c->arg, !conn->is_used, 0);
+    } else if (c->fn && events) {
+        c->fn(NULL, events, c->arg);
+    }
+}
+
+/* What is noted meanwhile may be told the next time. */
+void proxy_conn_tell(struct proxy_conn *conn)
+{
+    for (unsigned n = conn->ncalls; conn->told && n > 0; n--) {
+        struct proxy_call *c = conn->told;
+
+        untell(conn, c);
+        tell_call(c);
+    }
+}
+
+/* ---- calls that wait for a connection which may never come, as the backend has all that it may have ---- */
+
+static struct proxy_call *oldest(struct proxy_conn *conn)
+{
+    struct proxy_call *c = conn->calls;
+
+    while (c && c->next)
+        c = c->next;
+    return c;
+}
+
+static struct proxy_conn *unconnected(const struct proxy_conn *like)
+{
+    struct proxy_conn *conn = like->all->conns;
+
+    while (conn && (conn->wire.stream || conn->way.upstream != like->way.upstream))
+        conn = conn->next;
+    return conn;
+}
+
+static bool has_free(const struct proxy_conn *conn)
+{
+    return !conn->is_pinged && h2_session_room(&conn->wire.session) > conn->nready;
+}
+
+static void take_waiting(struct proxy_conn *conn)
+{
+    struct proxy_conn *from;
+
+    while (has_free(conn) && (from = unconnected(conn)) != NULL) {
+        struct proxy_call *c = oldest(from);
+
+        if (c) {
+            proxy_conn_part(from, c);
+            proxy_conn_join(conn, c);
+        }
+        if (from->ncalls == 0)
+            end_conn(from, MK_E_PEER);
+    }
+}
+
+/* ---- events ---- */
+
+static void set_time(struct proxy_conn *conn)
+{
+    unsigned idle_ms = conn->way.idle_ms ? conn->way.idle_ms : IDLE_MS;
+
+    mk_stream_timeout(conn->wire.stream, conn->is_pinged     ? PROOF_MS
+                                         : conn->ncalls == 0 ? idle_ms
+                                                             : 0);
+}
+
+/* Nobody needs it, or it gave no proof that it lives. */
+static void tick(struct proxy_conn *conn)
+{
+    if (conn->is_pinged)
+        conn->wire.is_lost = true;
+    else if (conn->ncalls == 0)
+        h2_session_fail(&conn->wire.session, H2_E_NO_ERROR);
+}
+
+static void see_proof(struct proxy_conn *conn)
+{
+    if (!conn->wire.session.was_pinged)
+        return;
+    conn->wire.session.was_pinged = false;
+    conn->is_pinged = false;
+}
+
+static bool is_done(const struct proxy_conn *conn)
+{
+    const struct h2_wire *w = &conn->wire;
+
+    if (w->is_lost || w->has_ended)
+        return true;
+    return (w->session.is_over || (w->session.is_leaving && conn->ncalls == 0)) &&
+           h2_wire_is_flushed(w);
+}
+
+static void on_event(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct proxy_conn *conn = arg;
+
+    (void)s;
+    if (events & MK_IO_ERROR) {
+        end_conn(conn, MK_E_PEER);
+        return;
+    }
+    h2_wire_begin(&conn->wire, now_ms(conn));
+    if (events & (MK_IO_READ | MK_IO_HANGUP))
+        h2_wire_receive(&conn->wire);
+    see_proof(conn);
+    if (events & MK_IO_TIMEOUT)
+        tick(conn);
+    for (int i = 0; i < ROUNDS && (i == 0 || conn->told); i++) {
+        take_waiting(conn);
+        proxy_conn_tell(conn);
+        h2_wire_send(&conn->wire);
+    }
+    if (is_done(conn)) {
+        proxy_conn_tell(conn); /* what came with the end */
+        end_conn(conn, MK_E_PEER);
+        return;
+    }
+    h2_wire_end(&conn->wire);
+    if (conn->told)
+        proxy_conn_wake(conn);
+    set_time(conn);
+}
+
+void proxy_conn_wake(struct proxy_conn *conn)
+{
+    h2_wire_wake(&conn->wire);
+}
+
+void proxy_conn_doubt(struct proxy_conn *conn)
+{
+    if (conn->is_pinged || !conn->wire.stream)
+        return;
+    h2_session_ping(&conn->wire.session);
+    conn->is_pinged = true;
+    mk_stream_timeout(conn->wire.stream, PROOF_MS);
+    proxy_conn_wake(conn);
+}
+
+/* ---- the beginning of one ---- */
+
+static void greet(struct proxy_conn *conn, struct mk_stream *s)
+{
+    const struct h2_limits limits = {.is_client = true,
+                                     .max_streams = STREAMS,
+                                     .max_head = HEAD,
+                                     .stream_window = WINDOW,
+                                     .window_max = CONNECTION};
+
+    conn->wire.stream = s;
+    conn->wire.desk = conn->all->desk;
+    conn->wire.left.sum = &conn->sum;
+    conn->wire.moved_ms = now_ms(conn);
+    h2_session_init(&conn->wire.session, &proxy_call_events, &limits, NULL, &conn->sum,
+                    now_ms(conn));
+    mk_stream_tell(s, on_event, conn);
+    for (struct proxy_call *c = conn->calls; c; c = c->next) {
+        proxy_call_turn_to(c, PROXY_CALL_READY);
+        proxy_call_note(c, 0);
+    }
+}
+
+static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+{
+    struct proxy_conn *conn = arg;
+
+    (void)fresh;
+    conn->wait = NULL;
+    if (!s) {
+        end_conn(conn, error);
+        return;
+    }
+    greet(conn, s);
+    if (conn->wire.session.is_lost)
+        end_conn(conn, MK_E_NOMEM);
+}
+
+static bool has_room(const struct proxy_conn *conn, const struct proxy_call_way *way, bool fresh)
+{
+    if (conn->way.upstream != way->upstream || conn->wire.is_lost)
+        return false;
+    if (conn->wire.stream)
+        return !fresh && has_free(conn);
+    return conn->ncalls < STREAMS && conn->ncalls < way->max_waiting + 1;
+}
+
+static struct proxy_conn *new_conn(struct proxy_calls *calls, const struct proxy_call_way *way,
+                                   int *error)
+{
+    struct proxy_conn *conn = desk_of(calls) ? calloc(1, sizeof(*conn)) : NULL;
+
+    *error = MK_E_NOMEM;
+    if (!conn)
+        return NULL;
+    conn->way = *way;
+    conn->told_last = &conn->told;
+    *error = mk_upstream_take(way->upstream, calls->worker, true, on_connected, conn, &conn->wait);
+    if (*error < 0) {
+        free(conn);
+        return NULL;
+    }
+    link_conn(calls, conn);
+    return conn;
+}
+
+struct proxy_conn *proxy_conn_for(struct proxy_calls *calls, const struct proxy_call_way *way,
+                                  bool fresh, int *error)
+{
+    for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
+        if (has_room(conn, way, fresh))
+            return conn;
+    }
+    return new_conn(calls, way, error);
+}
