@@ -15,7 +15,7 @@
     X(REFUSAL, 20, "a request for which there is no memory: the next may come at once")            \
     X(SETTINGS, 20, "each has an answer")                                                          \
     X(PING, 10, "each has an answer")                                                              \
-    X(WINDOW, 1, "WINDOW_UPDATE")                                                                  \
+    X(WINDOW, 1, "WINDOW_UPDATE, and eight streams whose windows SETTINGS changes")                \
     X(EMPTY, 10, "DATA without bytes or end, padding or not")                                      \
     X(CRUMB, 1, "of a cookie, without a byte: it makes no head larger")                            \
     X(FIELD, 1, "a field of a head that is too large already")                                     \

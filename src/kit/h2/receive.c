@@ -196,17 +196,19 @@ static void begin_headers(struct h2_session *s, const struct h2_frame *f)
 
 /* ---- SETTINGS ---- */
 
-static void set_window(struct h2_session *s, uint32_t window)
+/* A frame of a few bytes is work for each stream: so many cost a point. */
+enum { STREAMS_A_POINT = 8 };
+
+static void set_windows(struct h2_session *s, int32_t window)
 {
     int64_t by = (int64_t)window - s->peer_window;
+    unsigned n = 0;
 
-    if (window > H2_WINDOW_MAX) {
-        h2_session_fail(s, H2_E_FLOW_CONTROL_ERROR);
-        return;
-    }
-    s->peer_window = (int32_t)window;
-    for (size_t i = 0; i < H2_CHAINS; i++) {
+    s->peer_window = window;
+    for (size_t i = 0; i < H2_CHAINS && by != 0; i++) {
         for (struct h2_stream *st = s->chains[i]; st; st = st->chained) {
+            if (++n % STREAMS_A_POINT == 0 && !h2_session_pay(s, H2_PRICE_WINDOW))
+                return;
             if (!h2_stream_open_window(st, by)) {
                 h2_session_fail(s, H2_E_FLOW_CONTROL_ERROR);
                 return;
@@ -242,7 +244,10 @@ static void take_setting(struct h2_session *s, const uint8_t *entry)
             h2_session_fail(s, H2_E_PROTOCOL_ERROR);
         break;
     case H2_SETTINGS_INITIAL_WINDOW_SIZE:
-        set_window(s, value);
+        if (value > H2_WINDOW_MAX)
+            h2_session_fail(s, H2_E_FLOW_CONTROL_ERROR);
+        else
+            s->next_window = (int32_t)value;
         break;
     case H2_SETTINGS_MAX_FRAME_SIZE:
         if (value < H2_FRAME_MAX || value > 0xffffff)
@@ -276,6 +281,8 @@ static void end_settings(struct h2_session *s, const struct h2_frame *f)
     if (s->is_assumed) /* the first ones name no bound: there is none (RFC 9113 section 6.5.2) */
         take_max_streams(s, UINT32_MAX);
     if (h2_session_pay(s, H2_PRICE_SETTINGS))
+        set_windows(s, s->next_window);
+    if (!s->is_over)
         h2_send_settings_ack(s);
 }
 
@@ -387,6 +394,7 @@ static void begin_frame(struct h2_session *s)
         take_reset(s, f);
         break;
     case H2_SETTINGS:
+        s->next_window = s->peer_window;
         break;
     case H2_GOAWAY:
         take_goaway(s);

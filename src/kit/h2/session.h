@@ -136,6 +136,7 @@ struct h2_session {
     int64_t now_ms;        /* the owner's, whenever bytes are received */
     int32_t window;        /* bytes of bodies that the peer takes */
     int32_t peer_window;   /* of its streams, as its settings say */
+    int32_t next_window;   /* so, when the whole of the SETTINGS that comes is there */
     uint32_t peer_streams; /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
     int32_t stream_window,
         window_max; /* of streams at first; of the connection, and what all streams' grow by, at most */

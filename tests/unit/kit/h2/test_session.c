@@ -188,6 +188,23 @@ static void test_bodies_wait_for_windows(void **state)
     close_session();
 }
 
+/* RFC 9113 section 6.5.3: together, when all of the frame is there; the last value counts. */
+static void test_settings_change_windows_once(void **state)
+{
+    (void)state;
+    begin_session();
+    put_frame(&b, H2_SETTINGS, 0, 0, "\0\4\0\0\0\0", 6);
+    put_request(1, true);
+    (void)feed();
+    assert_string_equal(answer(1, 100, false), "<1/4/1:1> ");
+    put_frame(&b, H2_SETTINGS, 0, 0, "\0\4\0\0\0\144\0\4\0\0\0\12", 12);
+    b.len -= 6;
+    assert_string_equal(feed(), "");
+    put(&b, "\0\4\0\0\0\12", 6);
+    assert_string_equal(feed(), "<4/1/0:0> <0/0/1:10> ");
+    close_session();
+}
+
 static void test_the_connection_has_a_window_too(void **state)
 {
     (void)state;
@@ -475,6 +492,29 @@ static void test_floods_end_it(void **state)
     }
 }
 
+/* RFC 9113 section 10.5: what a frame costs follows the streams that it changes. */
+static void test_windows_of_many_streams_cost_more(void **state)
+{
+    int n = 0;
+
+    (void)state;
+    open_with((struct h2_limits){
+        .max_streams = 1000, .max_head = 1000, .stream_window = 65536, .window_max = 1 << 20});
+    put_begin(&b);
+    (void)feed();
+    for (uint32_t id = 1; id < 2000; id += 2) {
+        put_request(id, true);
+        (void)feed();
+    }
+    for (; n < 1000 && !w.session.is_over; n++) {
+        put_frame(&b, H2_SETTINGS, 0, 0, n % 2 ? "\0\4\0\0\0\0" : "\0\4\0\0\0\1", 6);
+        (void)feed();
+    }
+    assert_in_range(n, 10, 40);
+    assert_true(w.session.is_flooded);
+    close_session();
+}
+
 /* ---- priorities ---- */
 
 /* RFC 9218 section 7.1 and 10 */
@@ -551,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_a_large_head_goes_on),
         cmocka_unit_test(test_what_is_late_keeps_its_order),
         cmocka_unit_test(test_bodies_wait_for_windows),
+        cmocka_unit_test(test_settings_change_windows_once),
         cmocka_unit_test(test_the_connection_has_a_window_too),
         cmocka_unit_test(test_windows_grow),
         cmocka_unit_test(test_nobody_sends_more_than_a_window),
@@ -561,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_without_memory_is_refused),
         cmocka_unit_test(test_after_goaway_streams_are_skipped),
         cmocka_unit_test(test_floods_end_it),
+        cmocka_unit_test(test_windows_of_many_streams_cost_more),
         cmocka_unit_test(test_the_urgent_leave_first),
         cmocka_unit_test(test_allocations_fail),
         cmocka_unit_test(test_states_are_a_table),
