@@ -154,7 +154,7 @@ static struct h2_stream *begin_trailers(struct h2_stream *st, bool ends)
 {
     if (st->state == H2_STREAM_HALF_REMOTE)
         h2_stream_refuse(st, H2_E_STREAM_CLOSED);
-    else if (!ends || st->to_come > 0)
+    else if (!ends || st->to_come > 0 || st->message.is_connect) /* RFC 9113 section 8.5 */
         h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
     if (h2_stream_is_closed(st))
         return NULL;

@@ -108,6 +108,18 @@ static void test_trailers_both_ways(void **state)
     close_session();
 }
 
+/* RFC 9113 section 8.5 */
+static void test_a_tunnel_has_no_trailers(void **state)
+{
+    (void)state;
+    begin_session();
+    put_block(0, 1, ":method=CONNECT\n:authority=a\n");
+    put_frame(&b, H2_DATA, 0, 1, "abc", 3);
+    put_block(H2_FLAG_END_STREAM, 1, "x=y\n");
+    assert_string_equal(feed(), "begin 1; head 1; data 1 3; over 1 1; <3/0/1:4=1> ");
+    close_session();
+}
+
 static void test_an_early_answer_leaves_a_half(void **state)
 {
     (void)state;
@@ -587,6 +599,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_and_its_answer),
         cmocka_unit_test(test_trailers_both_ways),
+        cmocka_unit_test(test_a_tunnel_has_no_trailers),
         cmocka_unit_test(test_an_early_answer_leaves_a_half),
         cmocka_unit_test(test_a_large_head_goes_on),
         cmocka_unit_test(test_what_is_late_keeps_its_order),
