@@ -193,8 +193,10 @@ void h2_block_end(struct h2_session *s)
         return;
     }
     s->current = NULL;
-    if (!st)
+    if (!st) {
+        (void)h2_session_pay(s, H2_PRICE_IDLE);
         return;
+    }
     if (st->message.is_trailer)
         end_trailers(st);
     else if (s->is_client)

@@ -20,7 +20,9 @@
     X(CRUMB, 1, "of a cookie, without a byte: it makes no head larger")                            \
     X(FIELD, 1, "a field of a head that is too large already")                                     \
     X(INTERIM, 4, "a head of a response before the final one: there may be any number")            \
-    X(IDLE, 4, "PRIORITY, PRIORITY_UPDATE, CONTINUATION, and frames of no known type")
+    X(IDLE, 4,                                                                                     \
+      "PRIORITY, PRIORITY_UPDATE, CONTINUATION, GOAWAY, frames of no known type, "                 \
+      "an acknowledgement of SETTINGS, and a head that nobody reads")
 
 enum h2_price {
 #define H2_PRICE_ENUM(name, price, sentence) H2_PRICE_##name,

@@ -276,6 +276,7 @@ static void end_settings(struct h2_session *s, const struct h2_frame *f)
 {
     if (f->flags & H2_FLAG_ACK) {
         settle(s);
+        (void)h2_session_pay(s, H2_PRICE_IDLE);
         return;
     }
     if (s->is_assumed) /* the first ones name no bound: there is none (RFC 9113 section 6.5.2) */
@@ -398,6 +399,7 @@ static void begin_frame(struct h2_session *s)
         break;
     case H2_GOAWAY:
         take_goaway(s);
+        (void)h2_session_pay(s, H2_PRICE_IDLE);
         break;
     case H2_PUSH_PROMISE: /* clients send none, and we want none (RFC 9113 section 8.4 and 6.5.2) */
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
@@ -417,7 +419,7 @@ static void begin_frame(struct h2_session *s)
         take_priority_update(s);
         (void)h2_session_pay(s, H2_PRICE_IDLE);
         break;
-    default: /* CONTINUATION, and types that nobody knows (RFC 9113 section 5.5) */
+    default: /* CONTINUATION, GOAWAY, and types that nobody knows (RFC 9113 section 5.5) */
         (void)h2_session_pay(s, H2_PRICE_IDLE);
     }
 }

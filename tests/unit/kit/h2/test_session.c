@@ -478,6 +478,9 @@ static void test_floods_end_it(void **state)
         size_t len;
     } floods[] = {{H2_PING, 0, 0, "12345678", 8},
                   {H2_SETTINGS, 0, 0, "", 0},
+                  {H2_SETTINGS, H2_FLAG_ACK, 0, "", 0},
+                  {H2_GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8},
+                  {H2_HEADERS, H2_FLAG_END_HEADERS, 1, "", 0}, /* after the first, of no stream */
                   {H2_WINDOW_UPDATE, 0, 0, "\0\0\0\1", 4},
                   {H2_DATA, 0, 1, "", 0},
                   {H2_PRIORITY, 0, 1, "\0\0\0\3\1", 5},
