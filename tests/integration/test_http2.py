@@ -520,6 +520,24 @@ def test_a_window_that_stays_shut_ends_the_stream(impatient):
         assert client.until(RST_STREAM).code == CANCEL
 
 
+def send_until(client, kind, gap):
+    """The first frame of a type, while the client sends some all the time"""
+    end = time.monotonic() + 20
+    client.sock.settimeout(gap)
+    while time.monotonic() < end:
+        client.send(frame(WINDOW_UPDATE, 0, 0, (1).to_bytes(4, "big")))
+        with contextlib.suppress(TimeoutError):
+            return client.until(kind)
+    return None
+
+
+def test_a_client_that_sends_all_the_time_is_looked_at(impatient):
+    """WriteTimeout, as of a silent client; RFC 9113 10.5"""
+    with Frames(address(impatient), settings=(4).to_bytes(2, "big") + bytes(4)) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert send_until(client, RST_STREAM, 0.2).code == CANCEL
+
+
 def test_a_client_that_reads_nothing_is_left(impatient):
     """WriteTimeout, with the kernel's buffers full"""
     with Frames(address(impatient), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big"), receive_buffer=4096) as client:
@@ -557,6 +575,16 @@ def test_a_connection_has_so_many_requests(start):
         assert (notice.code, last.code) == (NO_ERROR, NO_ERROR)
         assert int.from_bytes(last.payload[:4], "big") == 5
         assert client.receive() is None
+
+
+def test_a_client_that_sends_all_the_time_gets_its_last_goaway(start):
+    """RFC 9113 6.8"""
+    server = start(server="Listen 127.0.0.1:0 h2\nMaxKeepAliveRequest 1", extra=loads("http2"), handlers=ECHO)
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/echo", "POST", end=False))
+        client.until(GOAWAY)
+        last = send_until(client, GOAWAY, 0.05)
+        assert int.from_bytes(last.payload[:4], "big") == 1
 
 
 def test_a_silent_client_is_asked(start):

@@ -204,6 +204,7 @@ static void announce_end(struct http2_conn *c)
         return;
     h2_session_notice(&c->session);
     turn_to(c, HTTP2_CONN_NOTICED);
+    c->tick_ms = 0; /* the time for what is on its way begins now */
 }
 
 /* The server stops. */
@@ -261,6 +262,20 @@ static int64_t idle_left_ms(const struct http2_conn *c, int64_t now_ms,
     return c->idle_ms + (is_begun ? limits->keepalive_ms : limits->timeout_ms) - now_ms;
 }
 
+/* Not later than was said before: a client that sends something all the time would put it off. */
+static void set_tick(struct http2_conn *c, int64_t left_ms)
+{
+    int64_t at_ms;
+
+    if (left_ms < 1)
+        left_ms = 1;
+    at_ms = http2_conn_now_ms(c) + left_ms;
+    if (c->tick_ms != 0 && c->tick_ms <= at_ms)
+        return;
+    c->tick_ms = at_ms;
+    mk_stream_timeout(c->stream, (unsigned)left_ms);
+}
+
 /* An idle connection is not looked at before it must be. */
 static void set_timeout(struct http2_conn *c)
 {
@@ -277,7 +292,7 @@ static void set_timeout(struct http2_conn *c)
     }
     if (ping_ms > 0 && ping_ms < left_ms)
         left_ms = ping_ms;
-    mk_stream_timeout(c->stream, left_ms > 1 ? (unsigned)left_ms : 1);
+    set_tick(c, left_ms);
 }
 
 static void tick(struct http2_conn *c)
@@ -374,6 +389,8 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         stop(c);
     if (!c->is_lost && c->nrequests >= c->max_requests)
         announce_end(c);
+    if (events & MK_IO_TIMEOUT)
+        c->tick_ms = 0;
     if (events & MK_IO_TIMEOUT && !c->is_lost)
         tick(c);
     go_on(c);

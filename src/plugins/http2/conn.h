@@ -32,6 +32,7 @@ struct http2_conn {
     struct h2_text left;              /* bytes that the kernel did not take */
     int64_t moved_ms;                 /* when the client last took bytes, or a wait for it began */
     int64_t idle_ms;                  /* since when it has no stream */
+    int64_t tick_ms;                  /* when it is looked at; 0: no time was set */
     size_t held, booked;              /* in texts of it and its streams; as its server knows it */
     unsigned nrequests, max_requests; /* begun so far; MaxKeepAliveRequest */
     unsigned nstreams, njoined;       /* all of them; those that handlers took */
