@@ -107,6 +107,24 @@ def test_refusals_for_want_of_memory_cost_credit(begin):
         assert rounds[-1][1] == ENHANCE_YOUR_CALM, refused
 
 
+def test_heads_without_bodies_wait_within_a_bound(begin):
+    """No window bounds them: a client that reads nothing is not read from any more."""
+    server = begin("MaxMemory 0")
+    with connect(server, receive_buffer=4096) as client:
+        client.send(client.head(1, "/a.txt", "HEAD"))
+        assert client.answer(1) == (200, b"")
+        again, stream = client.head(3, "/a.txt", "HEAD"), 3
+        before = private_bytes(server)
+        client.sock.settimeout(2)
+        with contextlib.suppress(TimeoutError):  # the kernel's buffers may be full, or not
+            while stream < 3_000_000:
+                client.send(*(frame(HEADERS, END_HEADERS | END_STREAM, stream + 2 * i, again[9:]) for i in range(1000)))
+                stream += 2000
+        assert private_bytes(server) - before < 4 * MB or executable.is_sanitized()
+        client.sock.settimeout(30)
+        assert client.answer(3) == (200, b"") and client.answer(2001) == (200, b""), "it is read from again"
+
+
 def test_one_stream_goes_before_its_connection(begin):
     """A listing of 1 MB each: as many as there is room for stay, the other streams are reset, and a small answer comes."""
     server = begin("MaxMemory 3M", ["dirlisting"], handlers="Match / dirlisting",

@@ -17,8 +17,10 @@ enum {
     NEVER_MS = 3600 * 1000,
     TABLES = 2 << 10, /* of its session's, which each connection may have */
     BOOKED = 4096,    /* in such steps */
-    REST_MS = 5000,   /* for the end of a tunnel on its client's side: then the stream is reset */
-    NOTICE_MS = 200,  /* between the two GOAWAY of a stop: requests on their way come meanwhile */
+    WAITING =
+        256 << 10,   /* bytes for a client that takes none, with which no more is read from it */
+    REST_MS = 5000,  /* for the end of a tunnel on its client's side: then the stream is reset */
+    NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
 #define ROW(symbol, name, next, sentence) [HTTP2_CONN_##symbol] = {(name), (next)},
@@ -177,14 +179,32 @@ static bool receive_some(struct http2_conn *c)
     return !c->session.is_lost;
 }
 
-/* Also from a client that takes nothing now: a request may be more urgent than what waits, and streams and credit bound them. */
+/* Windows bound bodies that wait, nothing does heads without one: their streams have ended. */
+static bool has_much(const struct http2_conn *c)
+{
+    return h2_text_left(&c->left) + h2_text_left(&c->session.late) >= WAITING;
+}
+
+/* Also from a client that takes nothing now, up to a bound: a request may be more urgent than what waits. */
 static void receive(struct http2_conn *c)
 {
+    c->is_paused = false;
     for (size_t got = 0; got < TURN_IN; got += HTTP2_IN) {
+        if (has_much(c)) {
+            c->is_paused = true;
+            return;
+        }
         if (!receive_some(c))
             return;
     }
     mk_stream_run_soon(c->stream);
+}
+
+/* What waited has left. */
+static void receive_again(struct http2_conn *c)
+{
+    if (c->is_paused && !has_much(c))
+        mk_stream_run_soon(c->stream);
 }
 
 /* ---- time ---- */
@@ -360,6 +380,7 @@ static void go_on(struct http2_conn *c)
         return;
     }
     book(c);
+    receive_again(c);
     set_timeout(c);
     c->session.out = NULL;
     c->is_busy = false;

@@ -40,6 +40,7 @@ struct http2_conn {
     uint8_t state;                    /* enum http2_conn_state */
     bool is_busy;                     /* inside an event: what is written leaves at its end */
     bool has_ended;                   /* its client sends no more */
+    bool is_paused;                   /* nothing is read before the client takes what waits */
     bool is_lost;                     /* its stream is broken, or memory is missing */
     bool is_pinged;                   /* an answer to our PING is awaited */
     bool is_counted;                  /* as one that was flooded */
