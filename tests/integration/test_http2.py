@@ -501,6 +501,17 @@ def test_a_part_that_no_head_has_room_for(client, part):
     assert client.answer(3) == (200, b"a")
 
 
+@pytest.mark.parametrize("fields", [{"x": "y" * 24000}, {"x": "y" * 15000}, {"cookie": "y" * 9000}, {"cookie": "y" * 24000}],
+                         ids=["field", "field-below-both", "cookie", "large-cookie"])
+def test_a_field_that_no_head_has_room_for(client, fields):
+    """It is not left out: the head is refused, as over HTTP/1"""
+    block = client.encoder.encode([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "localhost"),
+                                   *fields.items()])
+    client.send(frame(HEADERS, END_STREAM, 1, block[:100]), frame(CONTINUATION, 0, 1, block[100:16000]),
+                frame(CONTINUATION, END_HEADERS, 1, block[16000:]))
+    assert client.answer(1)[0] == 431
+
+
 def test_more_streams_than_allowed_are_refused(server):
     """RFC 9113 5.1.2"""
     with Frames(address(server)) as client:

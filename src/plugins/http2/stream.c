@@ -246,10 +246,26 @@ static int add_key(struct http2_stream *s)
     return keep_line(s, MK_STR("Sec-WebSocket-Key"), (struct mk_str){s->key, sizeof(s->key)});
 }
 
+/* Some of its fields were not kept, and without them it may be small enough: the server is to refuse it (431) all the same. */
+static int add_too_much(struct http2_stream *s)
+{
+    size_t max = s->conn->max_head;
+    char *line = h2_text_room(&s->head, max + 5);
+
+    if (!line)
+        return MK_E_NOMEM;
+    memset(put(line, MK_STR("x: ")), 'x', max);
+    (void)put(line + 3 + max, MK_STR("\r\n"));
+    s->head.len += (uint32_t)max + 5;
+    return 0;
+}
+
 static int add_rest(struct http2_stream *s)
 {
     int err = begin_fields(s);
 
+    if (err == 0 && s->is_large)
+        return add_too_much(s);
     if (err == 0 && s->cookie.len > 0)
         err = keep_line(s, MK_STR("Cookie"), (struct mk_str){s->cookie.p, s->cookie.len});
     if (err == 0 && text_is_word(part(s, s->protocol), MK_STR("websocket")))
