@@ -4,6 +4,7 @@
 enum {
     TURN_IN = 4 * H2_WIRE_IN,   /* read in one event */
     TURN_OUT = 4 * H2_WIRE_OUT, /* sent in one event */
+    WAITING = 256 << 10,        /* bytes for a peer that takes none, with which no more is read */
 };
 
 void h2_wire_begin(struct h2_wire *w, int64_t now_ms)
@@ -14,10 +15,18 @@ void h2_wire_begin(struct h2_wire *w, int64_t now_ms)
     w->session.now_ms = now_ms;
 }
 
+/* Windows bound bodies that wait, nothing does heads without one: their streams have ended. */
+static bool has_much(const struct h2_wire *w)
+{
+    return h2_text_left(&w->left) + h2_text_left(&w->session.late) >= WAITING;
+}
+
 void h2_wire_end(struct h2_wire *w)
 {
     w->session.out = NULL;
     w->is_busy = false;
+    if (w->is_paused && !has_much(w))
+        mk_stream_run_soon(w->stream);
 }
 
 void h2_wire_wake(struct h2_wire *w)
@@ -123,6 +132,7 @@ void h2_wire_send(struct h2_wire *w)
     if (!w->is_lost)
         send_frames(w);
     h2_session_sweep(&w->session);
+    w->is_lost = w->is_lost || w->session.is_lost;
 }
 
 /* ---- input ---- */
@@ -144,11 +154,13 @@ static bool receive_some(struct h2_wire *w)
     return !w->session.is_lost;
 }
 
-/* Also from a peer that takes nothing now: a request may be more urgent than what waits, and streams and credit bound them. */
+/* Also from a peer that takes nothing now, up to a bound: a request may be more urgent than what waits. */
 void h2_wire_receive(struct h2_wire *w)
 {
+    w->is_paused = false;
     for (size_t got = 0; got < TURN_IN && !w->has_ended; got += H2_WIRE_IN) {
-        if (!receive_some(w))
+        w->is_paused = has_much(w);
+        if (w->is_paused || !receive_some(w))
             return;
     }
     if (!w->has_ended)

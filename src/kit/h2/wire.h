@@ -34,12 +34,16 @@ struct h2_wire {
     int64_t moved_ms;    /* when the peer last took bytes, or a wait for it began */
     bool is_busy;        /* inside an event: what is written leaves at its end */
     bool has_ended;      /* its peer sends no more */
+    bool is_paused;      /* nothing is read before the peer takes what waits */
     bool is_lost;        /* its stream is broken, or memory is missing: it is to be closed */
 };
 
 /** An event begins: frames are written where they leave from. */
 void h2_wire_begin(struct h2_wire *w, int64_t now_ms);
-/** Read and give the session what came, up to 64 KB; then it is asked again soon. Streams that closed are swept. */
+/**
+ * Read and give the session what came, up to 64 KB; then it is asked again soon. Nothing while 256 KB wait for a peer that
+ * takes none: windows bound bodies, but not heads. Streams that closed are swept.
+ */
 void h2_wire_receive(struct h2_wire *w);
 /** Sweep, write and send, up to 256 KB; then it is asked again soon. */
 void h2_wire_send(struct h2_wire *w);

@@ -11,16 +11,12 @@
 enum {
     /* Bytes that the kernel may hold and has not sent: a response of high urgency waits behind them (RFC 9218 section 10). */
     UNSENT = 128 << 10,
-    TURN_IN = 4 * HTTP2_IN,   /* read in one event */
-    TURN_OUT = 4 * HTTP2_OUT, /* sent in one event */
     TICK_MS = 500,
     NEVER_MS = 3600 * 1000,
     TABLES = 2 << 10, /* of its session's, which each connection may have */
     BOOKED = 4096,    /* in such steps */
-    WAITING =
-        256 << 10,   /* bytes for a client that takes none, with which no more is read from it */
-    REST_MS = 5000,  /* for the end of a tunnel on its client's side: then the stream is reset */
-    NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
+    REST_MS = 5000,   /* for the end of a tunnel on its client's side: then the stream is reset */
+    NOTICE_MS = 200,  /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
 #define ROW(symbol, name, next, sentence) [HTTP2_CONN_##symbol] = {(name), (next)},
@@ -41,8 +37,7 @@ int64_t http2_conn_now_ms(const struct http2_conn *c)
 
 void http2_conn_wake(struct http2_conn *c)
 {
-    if (!c->is_busy)
-        mk_stream_run_soon(c->stream);
+    h2_wire_wake(&c->wire);
 }
 
 /* ---- its end ---- */
@@ -51,10 +46,9 @@ static void free_conn(struct http2_conn *c)
 {
     struct http2_local *l = c->local;
 
+    h2_wire_fini(&c->wire);
     while (c->streams)
         http2_stream_free(c->streams);
-    h2_session_fini(&c->session);
-    h2_text_free(&c->left);
     free(c);
     http2_count(l->row, HTTP2_COUNT_CONNECTIONS, -1);
     http2_local_put(l);
@@ -62,89 +56,11 @@ static void free_conn(struct http2_conn *c)
 
 static void end(struct http2_conn *c)
 {
-    struct mk_stream *stream = c->stream;
+    struct mk_stream *stream = c->wire.stream;
 
-    c->is_busy = true; /* what its streams wake is no more */
-    c->session.out = NULL;
-    c->session.is_over = true;
-    c->local->out.used = 0;
     mk_conn_hold(c->conn, 0);
     free_conn(c);
     mk_stream_close(stream);
-}
-
-/* ---- output ---- */
-
-/* @return false: the client takes no more now, or is lost. */
-static bool send_left(struct http2_conn *c)
-{
-    struct iovec part = {.iov_len = h2_text_left(&c->left)};
-    ssize_t n;
-
-    if (part.iov_len == 0)
-        return true;
-    part.iov_base = c->left.p + c->left.at;
-    n = mk_stream_write(c->stream, &part, 1);
-    if (n > 0) {
-        c->moved_ms = http2_conn_now_ms(c);
-        h2_text_use(&c->left, (size_t)n);
-    } else if (n != MK_E_AGAIN) {
-        c->is_lost = true;
-    }
-    return h2_text_left(&c->left) == 0;
-}
-
-/* What was gathered waits. */
-static void leave_rest(struct http2_conn *c, size_t from)
-{
-    struct h2_out *out = &c->local->out;
-
-    if (h2_text_append(&c->left, out->p + from, out->used - from, UINT32_MAX / 4) < 0)
-        c->is_lost = true;
-    out->used = 0;
-}
-
-/* @return false: the client takes no more now, or is lost. */
-static bool send_gathered(struct http2_conn *c)
-{
-    struct h2_out *out = &c->local->out;
-    struct iovec part = {out->p, out->used};
-    ssize_t n;
-
-    if (part.iov_len == 0)
-        return true;
-    n = mk_stream_write(c->stream, &part, 1);
-    if (n < 0 && n != MK_E_AGAIN) {
-        c->is_lost = true;
-        return false;
-    }
-    c->moved_ms = http2_conn_now_ms(c);
-    if (n == (ssize_t)part.iov_len) {
-        out->used = 0;
-        return true;
-    }
-    leave_rest(c, n > 0 ? (size_t)n : 0);
-    return false;
-}
-
-static void send_frames(struct http2_conn *c)
-{
-    size_t sent = 0;
-    bool has_more;
-
-    if (!send_left(c)) {
-        leave_rest(c, 0);
-        return;
-    }
-    do {
-        has_more = h2_session_write(&c->session);
-        sent += c->local->out.used;
-        c->is_lost = c->is_lost || c->session.is_lost;
-        if (c->is_lost || !send_gathered(c))
-            return;
-    } while (has_more && sent < TURN_OUT);
-    if (has_more)
-        mk_stream_run_soon(c->stream);
 }
 
 /* ---- input ---- */
@@ -154,57 +70,19 @@ static void end_input(struct http2_conn *c)
 {
     struct http2_stream *s = c->streams, *next;
 
-    c->has_ended = true;
     for (; s; s = next) {
         next = s->next;
         http2_stream_cut_input(s);
     }
 }
 
-/* @return false: no more now. */
-static bool receive_some(struct http2_conn *c)
-{
-    struct http2_local *l = c->local;
-    ssize_t n = mk_stream_read(c->stream, l->in, sizeof(l->in));
-
-    if (n == MK_E_AGAIN)
-        return false;
-    if (n <= 0) {
-        end_input(c);
-        c->is_lost = c->is_lost || n < 0;
-        return false;
-    }
-    h2_session_receive(&c->session, l->in, (size_t)n);
-    h2_session_sweep(&c->session);
-    return !c->session.is_lost;
-}
-
-/* Windows bound bodies that wait, nothing does heads without one: their streams have ended. */
-static bool has_much(const struct http2_conn *c)
-{
-    return h2_text_left(&c->left) + h2_text_left(&c->session.late) >= WAITING;
-}
-
-/* Also from a client that takes nothing now, up to a bound: a request may be more urgent than what waits. */
 static void receive(struct http2_conn *c)
 {
-    c->is_paused = false;
-    for (size_t got = 0; got < TURN_IN; got += HTTP2_IN) {
-        if (has_much(c)) {
-            c->is_paused = true;
-            return;
-        }
-        if (!receive_some(c))
-            return;
-    }
-    mk_stream_run_soon(c->stream);
-}
+    bool had_ended = c->wire.has_ended;
 
-/* What waited has left. */
-static void receive_again(struct http2_conn *c)
-{
-    if (c->is_paused && !has_much(c))
-        mk_stream_run_soon(c->stream);
+    h2_wire_receive(&c->wire);
+    if (c->wire.has_ended && !had_ended)
+        end_input(c);
 }
 
 /* ---- time ---- */
@@ -220,9 +98,9 @@ static struct mk_conn_limits limits_of(const struct http2_conn *c)
 /* The server stops, or the connection has had its requests. */
 static void announce_end(struct http2_conn *c)
 {
-    if (c->state != HTTP2_CONN_OPEN || c->session.is_over)
+    if (c->state != HTTP2_CONN_OPEN || c->wire.session.is_over)
         return;
-    h2_session_notice(&c->session);
+    h2_session_notice(&c->wire.session);
     turn_to(c, HTTP2_CONN_NOTICED);
     c->tick_ms = 0; /* the time for what is on its way begins now */
 }
@@ -237,7 +115,7 @@ static void stop(struct http2_conn *c)
 
 static void leave(struct http2_conn *c)
 {
-    h2_session_refuse(&c->session);
+    h2_session_refuse(&c->wire.session);
     turn_to(c, HTTP2_CONN_LEAVING);
 }
 
@@ -254,7 +132,7 @@ static void reset_stalled(struct http2_conn *c, int64_t now_ms, const struct mk_
         else if (s->base.state == H2_STREAM_HALF_LOCAL && since_ms >= REST_MS)
             h2_stream_reset(&s->base, H2_E_NO_ERROR);
         else if (s->base.state == H2_STREAM_HEAD && since_ms >= limits->timeout_ms)
-            c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
+            c->wire.is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
     }
 }
 
@@ -262,14 +140,14 @@ static void keep_alive(struct http2_conn *c, int64_t now_ms)
 {
     int64_t ping_ms = c->local->set.ping_ms;
 
-    if (c->session.was_pinged)
-        c->is_pinged = c->session.was_pinged = false;
-    if (ping_ms == 0 || now_ms - c->moved_ms < ping_ms)
+    if (c->wire.session.was_pinged)
+        c->is_pinged = c->wire.session.was_pinged = false;
+    if (ping_ms == 0 || now_ms - c->wire.moved_ms < ping_ms)
         return;
-    if (c->is_pinged && now_ms - c->moved_ms >= 2 * ping_ms)
-        c->is_lost = true;
+    if (c->is_pinged && now_ms - c->wire.moved_ms >= 2 * ping_ms)
+        c->wire.is_lost = true;
     else if (!c->is_pinged)
-        h2_session_ping(&c->session);
+        h2_session_ping(&c->wire.session);
     c->is_pinged = true;
 }
 
@@ -277,7 +155,7 @@ static void keep_alive(struct http2_conn *c, int64_t now_ms)
 static int64_t idle_left_ms(const struct http2_conn *c, int64_t now_ms,
                             const struct mk_conn_limits *limits)
 {
-    bool is_begun = c->session.newest > 0;
+    bool is_begun = c->wire.session.newest > 0;
 
     return c->idle_ms + (is_begun ? limits->keepalive_ms : limits->timeout_ms) - now_ms;
 }
@@ -293,7 +171,7 @@ static void set_tick(struct http2_conn *c, int64_t left_ms)
     if (c->tick_ms != 0 && c->tick_ms <= at_ms)
         return;
     c->tick_ms = at_ms;
-    mk_stream_timeout(c->stream, (unsigned)left_ms);
+    mk_stream_timeout(c->wire.stream, (unsigned)left_ms);
 }
 
 /* An idle connection is not looked at before it must be. */
@@ -303,11 +181,11 @@ static void set_timeout(struct http2_conn *c)
 
     if (c->state == HTTP2_CONN_NOTICED) {
         left_ms = NOTICE_MS;
-    } else if (c->nstreams == 0 && h2_text_left(&c->left) == 0) {
+    } else if (c->nstreams == 0 && h2_text_left(&c->wire.left) == 0) {
         const struct mk_conn_limits limits = limits_of(c);
 
         left_ms = idle_left_ms(c, http2_conn_now_ms(c), &limits);
-    } else if (c->nstreams == c->njoined && h2_text_left(&c->left) == 0) {
+    } else if (c->nstreams == c->njoined && h2_text_left(&c->wire.left) == 0) {
         left_ms = NEVER_MS; /* their handlers have the time */
     }
     if (ping_ms > 0 && ping_ms < left_ms)
@@ -322,12 +200,12 @@ static void tick(struct http2_conn *c)
 
     if (c->state == HTTP2_CONN_NOTICED)
         leave(c);
-    if (h2_text_left(&c->left) > 0 && now_ms - c->moved_ms >= limits.write_ms)
-        c->is_lost = true;
+    if (h2_text_left(&c->wire.left) > 0 && now_ms - c->wire.moved_ms >= limits.write_ms)
+        c->wire.is_lost = true;
     reset_stalled(c, now_ms, &limits);
     keep_alive(c, now_ms);
     if (c->nstreams == 0 && idle_left_ms(c, now_ms, &limits) <= 0)
-        h2_session_fail(&c->session, H2_E_NO_ERROR);
+        h2_session_fail(&c->wire.session, H2_E_NO_ERROR);
 }
 
 /* ---- events ---- */
@@ -335,16 +213,16 @@ static void tick(struct http2_conn *c)
 /* Is there nothing more to do for it? */
 static bool is_done(const struct http2_conn *c)
 {
-    if (h2_text_left(&c->left) > 0 || h2_session_has_output(&c->session))
+    if (!h2_wire_is_flushed(&c->wire))
         return false;
-    return c->session.is_over ||
-           (c->nstreams == 0 && (c->has_ended || c->state == HTTP2_CONN_LEAVING));
+    return c->wire.session.is_over ||
+           (c->nstreams == 0 && (c->wire.has_ended || c->state == HTTP2_CONN_LEAVING));
 }
 
 /* What its client makes it keep: heads and bodies of requests, frames that wait, bytes that do not leave. */
 static void book(struct http2_conn *c)
 {
-    size_t tables = h2_session_held(&c->session), all = c->held;
+    size_t tables = h2_session_held(&c->wire.session), all = c->held;
 
     if (tables > TABLES)
         all += tables - TABLES;
@@ -356,7 +234,7 @@ static void book(struct http2_conn *c)
 
 static void count_ends(struct http2_conn *c)
 {
-    struct h2_session *s = &c->session;
+    struct h2_session *s = &c->wire.session;
 
     if (s->resets > 0)
         http2_count(c->local->row, HTTP2_COUNT_RESETS_OF_OURS, (int)s->resets);
@@ -370,28 +248,15 @@ static void count_ends(struct http2_conn *c)
 
 static void go_on(struct http2_conn *c)
 {
-    h2_session_sweep(&c->session);
-    if (!c->is_lost && !c->session.is_lost)
-        send_frames(c);
-    h2_session_sweep(&c->session);
+    h2_wire_send(&c->wire);
     count_ends(c);
-    if (c->is_lost || c->session.is_lost || is_done(c)) {
+    if (c->wire.is_lost || is_done(c)) {
         end(c);
         return;
     }
     book(c);
-    receive_again(c);
     set_timeout(c);
-    c->session.out = NULL;
-    c->is_busy = false;
-}
-
-static void begin_event(struct http2_conn *c)
-{
-    c->is_busy = true;
-    c->session.out = &c->local->out;
-    c->session.now_ms = http2_conn_now_ms(c);
-    c->session.room = c->local->fields;
+    h2_wire_end(&c->wire);
 }
 
 static void on_event(struct mk_stream *stream, unsigned events, void *arg)
@@ -403,16 +268,16 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         end(c);
         return;
     }
-    begin_event(c);
+    h2_wire_begin(&c->wire, http2_conn_now_ms(c));
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (!c->is_lost && events & MK_IO_HANGUP && limits_of(c).is_stopping)
+    if (!c->wire.is_lost && events & MK_IO_HANGUP && limits_of(c).is_stopping)
         stop(c);
-    if (!c->is_lost && c->nrequests >= c->max_requests)
+    if (!c->wire.is_lost && c->nrequests >= c->max_requests)
         announce_end(c);
     if (events & MK_IO_TIMEOUT)
         c->tick_ms = 0;
-    if (events & MK_IO_TIMEOUT && !c->is_lost)
+    if (events & MK_IO_TIMEOUT && !c->wire.is_lost)
         tick(c);
     go_on(c);
 }
@@ -432,21 +297,22 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
     http2_count(l->row, HTTP2_COUNT_CONNECTIONS, 1);
     http2_count(l->row, HTTP2_COUNT_CONNECTIONS_MADE, 1);
     c->conn = conn;
-    c->stream = stream;
+    c->wire.stream = stream;
+    c->wire.desk = &l->desk;
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
     limits = limits_of(c);
     c->max_head = (uint32_t)limits.max_head;
     c->max_requests = limits.max_requests;
-    c->moved_ms = c->idle_ms = http2_conn_now_ms(c);
-    c->left.sum = &c->held;
-    h2_session_init(&c->session, &http2_stream_events,
+    c->wire.moved_ms = c->idle_ms = http2_conn_now_ms(c);
+    c->wire.left.sum = &c->held;
+    h2_session_init(&c->wire.session, &http2_stream_events,
                     &(struct h2_limits){.max_streams = (uint32_t)l->set.max_streams,
                                         .max_head = c->max_head,
                                         .stream_window = (int32_t)l->set.stream_window,
                                         .window_max = (int32_t)l->set.connection_window},
                     NULL, &c->held, c->idle_ms);
-    if (c->session.is_lost) {
+    if (c->wire.session.is_lost) {
         free_conn(c);
         return MK_E_NOMEM;
     }

@@ -26,11 +26,8 @@ extern const struct states http2_conn_states;
 struct http2_conn {
     struct http2_local *local;
     struct mk_conn *conn;
-    struct mk_stream *stream;
-    struct h2_session session;
+    struct h2_wire wire;
     struct http2_stream *streams;
-    struct h2_text left;              /* bytes that the kernel did not take */
-    int64_t moved_ms;                 /* when the client last took bytes, or a wait for it began */
     int64_t idle_ms;                  /* since when it has no stream */
     int64_t tick_ms;                  /* when it is looked at; 0: no time was set */
     size_t held, booked;              /* in texts of it and its streams; as its server knows it */
@@ -38,17 +35,13 @@ struct http2_conn {
     unsigned nstreams, njoined;       /* all of them; those that handlers took */
     uint32_t max_head;                /* bytes of a request's */
     uint8_t state;                    /* enum http2_conn_state */
-    bool is_busy;                     /* inside an event: what is written leaves at its end */
-    bool has_ended;                   /* its client sends no more */
-    bool is_paused;                   /* nothing is read before the client takes what waits */
-    bool is_lost;                     /* its stream is broken, or memory is missing */
     bool is_pinged;                   /* an answer to our PING is awaited */
     bool is_counted;                  /* as one that was flooded */
 };
 
 static inline struct http2_conn *http2_conn_of(struct h2_session *session)
 {
-    return (struct http2_conn *)((char *)session - offsetof(struct http2_conn, session));
+    return (struct http2_conn *)((char *)session - offsetof(struct http2_conn, wire.session));
 }
 
 /** mk_protocol.begin */

@@ -3,13 +3,11 @@
 #define HTTP2_LOCAL_H
 
 #include "counts.h"
-#include "kit/h2/session.h"
+#include "kit/h2/wire.h"
 
 /* What the connections of one worker share. Pages of its buffers that no byte passed cost nothing. */
 
 enum {
-    HTTP2_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
-    HTTP2_IN = 16384,
     HTTP2_ROOM = 16384, /* for a head that is being written */
 };
 
@@ -27,15 +25,12 @@ struct http2_local {
     struct mk_worker *worker;
     struct http2_settings set;
     struct http2_counts *counts;
-    struct http2_row *row; /* of counts */
-    unsigned refs;         /* its configuration, and connections */
-    struct h2_out out;     /* of the connection that has an event; empty between any two */
-    struct h2_text spare;  /* memory for the next head that comes */
+    struct http2_row *row;              /* of counts */
+    unsigned refs;                      /* its configuration, and connections */
+    struct h2_text spare;               /* memory for the next head that comes */
     const struct http2_stream *writing; /* whose head is in room; NULL: nobody's */
     char room[HTTP2_ROOM];
-    char fields[HPACK_FIELD_MAX];
-    uint8_t in[HTTP2_IN];
-    char bytes[HTTP2_OUT];
+    struct h2_desk desk;
 };
 
 /** @return it with one reference; NULL without memory. */
