@@ -5,6 +5,7 @@ import collections
 import contextlib
 import signal
 import struct
+import threading
 
 import pytest
 
@@ -14,7 +15,7 @@ from harness.client import eventually
 from harness.config import section
 from harness.frames import CLOSE, TEXT, Raw
 from harness.frames import frame as ws_frame
-from harness.http2 import (CANCEL, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
+from harness.http2 import (CANCEL, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PING, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
                            WINDOW_UPDATE, Frames, frame)
 from harness.plugins import path
 
@@ -418,6 +419,25 @@ def test_a_backend_that_refuses_is_heard(start):
         with Client(server) as client:
             client.send(asking(client, 1, "/chat"))
             assert client.answer(1) == (403, b"no")
+
+
+def test_bytes_for_a_backend_that_refused_give_their_window_back(start):
+    """RFC 9113 6.9.1: nobody reads what came before the refusal, and the client comes to its end"""
+    came_first = threading.Event()
+
+    def refuse(conn, _request):
+        came_first.wait(10)
+        conn.answer(b"no", "403 Forbidden")
+
+    with Backend(each=refuse) as backend:
+        server = start(**proxying(backend))
+        with Client(server) as client:
+            client.send(asking(client, 1, "/chat"), *[data(1, bytes(16000))] * 4, frame(PING, 0, 0, bytes(8)))
+            client.until(PING)
+            came_first.set()
+            assert client.until(WINDOW_UPDATE, RST_STREAM, stream=1).kind == WINDOW_UPDATE
+            client.send(data(1, bytes(16000), end=True), asking(client, 3, "/chat"))
+            assert client.answer(3) == (403, b"no")
 
 
 def test_a_backend_that_does_not_change_has_not_succeeded(start):

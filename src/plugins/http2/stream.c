@@ -128,7 +128,7 @@ static int keep_line(struct http2_stream *s, struct mk_str name, struct mk_str v
 
 static struct mk_str part(const struct http2_stream *s, struct http2_part part)
 {
-    return (struct mk_str){s->head.p + part.at, part.len};
+    return part.len > 0 ? (struct mk_str){s->head.p + part.at, part.len} : MK_STR("");
 }
 
 /* One that is too large for any head is cut: its head is refused. */
@@ -396,12 +396,13 @@ static void answered(struct h2_stream *base)
         h2_stream_reset(base, H2_E_NO_ERROR);
 }
 
-/* Its handler has closed it: nobody reads what still comes. */
+/* Nobody reads what is left or still comes. Its client needs a window to come to its end all the same. */
 static void part_from(struct http2_stream *s)
 {
-    if (!s->is_joined)
+    if (!s->is_joined && h2_text_left(&s->body) == 0)
         return;
     set_joined(s, false);
+    h2_stream_use(&s->base, h2_text_left(&s->body));
     h2_text_free(&s->body);
     http2_conn_wake(s->conn);
 }
