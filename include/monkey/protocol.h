@@ -57,7 +57,11 @@ MK_API void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limit
  */
 MK_API void mk_conn_hold(struct mk_conn *c, size_t bytes);
 
-/** @return the ALPN name of the protocol that connections of this link's listener may choose beside HTTP/1; {NULL, 0}: none. For transports, of accepted links. */
+/**
+ * For transports. The text lives as long as the link.
+ * @return of an accepted link: the ALPN name of the protocol that connections of its listener may choose beside HTTP/1. Of a
+ *         client link: the only protocol to offer, which the backend must agree to (mk_dial.protocol). {NULL, 0}: none
+ */
 MK_API struct mk_str mk_link_offer(const struct mk_link *l);
 
 /* ---- requests ---- */

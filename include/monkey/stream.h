@@ -51,14 +51,18 @@ struct mk_dial {
     const char *transport; /* by name; NULL: plain */
     const char *name;      /* of the server, for the transport; NULL: none */
     unsigned timeout_ms;   /* until the end of the handshake; 0: the system's, some minutes */
+    /* ALPN name (RFC 7301) that the backend must agree to; copied. Plain transports ignore it. NULL: http/1.1 is offered, and
+     * the backend may agree to nothing */
+    const char *protocol;
 };
 
 /**
  * Connect without blocking. In libmonkey-upstream: pkg-config --libs monkey-upstream.
  * @param fn  called with MK_IO_READ | MK_IO_WRITE when the stream is connected; with MK_IO_ERROR or MK_IO_TIMEOUT, as
  *            the last event, when the connection failed; never before this call has returned
- * @return 0, MK_E_NOMEM, MK_E_NOFD, MK_E_UNSUPPORTED: no such transport; MK_E_BUSY: the queue of a unix socket
- *         is full, or no port is free; MK_E_PEER: refused at once, with the reason in errno.
+ * @return 0, MK_E_NOMEM, MK_E_NOFD, MK_E_UNSUPPORTED: no such transport; MK_E_INVALID: the protocol's name has 0 bytes, or more
+ *         than 255; MK_E_BUSY: the queue of a unix socket is full, or no port is free; MK_E_PEER: refused at once, with the
+ *         reason in errno.
  */
 MK_API int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w,
                           const struct mk_dial *dial, mk_stream_fn fn, void *arg) MK_MUST_USE;
@@ -77,7 +81,10 @@ MK_API void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg);
 MK_API void mk_stream_timeout(struct mk_stream *s, unsigned ms);
 /** Call fn(s, MK_IO_READ | MK_IO_WRITE) after the current event, for a callback that stopped before MK_E_AGAIN. */
 MK_API void mk_stream_run_soon(struct mk_stream *s);
-/** @return errno of a failed connect, ETIMEDOUT after its time-out, EPROTO after a failed handshake; 0: none. */
+/**
+ * @return errno of a failed connect, ETIMEDOUT after its time-out, EPROTO after a failed handshake, to which belongs that the
+ *         backend does not agree to mk_dial.protocol; 0: none.
+ */
 MK_API int mk_stream_error(const struct mk_stream *s);
 /**
  * Report how many bytes of memory are kept for a client's stream that was taken (mk_request_take), over HTTP/1 or HTTP/2. The

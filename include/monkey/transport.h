@@ -80,7 +80,7 @@ struct mk_transport {
     ssize_t (*recv)(struct mk_link *l, void *buf, size_t len);
     /**
      * Never NULL. With niov 0, called for client links that are not plain: return 0 once the
-     * handshake is over.
+     * handshake is over, or MK_E_UNSUPPORTED if the backend does not agree to the protocol of mk_link_offer, where it has one.
      * @param more  further bytes follow at once: a partial packet may wait
      * @return > 0, MK_E_AGAIN or MK_E_PEER. After fewer bytes than given, as after MK_E_AGAIN, an event will
      *         follow when there is room; then the rest is passed again first.

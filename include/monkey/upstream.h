@@ -53,6 +53,7 @@ struct mk_upstream_options {
     unsigned max_waiting;         /* requests that wait for one of them; above: MK_E_BUSY */
     unsigned connect_ms, idle_ms, queue_ms; /* time-outs, the first with the look-up; 0: none */
     unsigned max_uses;                      /* requests over one connection; 0: no bound */
+    const char *protocol;                   /* as in struct mk_dial; copied */
 };
 
 /**
@@ -90,8 +91,8 @@ MK_API int mk_upstream_take(struct mk_upstream *u, struct mk_worker *w, bool fre
                             struct mk_upstream_wait **wait) MK_MUST_USE;
 
 /**
- * Write the reason for which a take has just failed, for logs: "/run/php.sock: Permission denied". Inside the receiver's
- * call, with its error.
+ * Write the reason for which a take has just failed, for logs: "/run/php.sock: Permission denied", or
+ * "10.0.0.1:443: the backend does not speak h2 (ALPN)". Inside the receiver's call, with its error.
  */
 MK_API void mk_upstream_why(struct mk_upstream *u, const struct mk_worker *w, int error, char *text,
                             size_t size);

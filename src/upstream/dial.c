@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/heap.h"
 #include "core/fd.h"
 #include "server/backend/stream.h"
 #include "server/worker/worker.h"
@@ -8,6 +9,8 @@
 #include <netinet/tcp.h>
 
 /* Connections that we begin. */
+
+enum { PROTOCOL_MAX = 255 }; /* its length is one byte: RFC 7301 section 3.1 */
 
 /* @return a socket, or an error. */
 static int open_socket(int family)
@@ -53,6 +56,7 @@ static void shake(struct mk_stream *s, uint32_t bits)
     if (n == MK_E_AGAIN)
         return;
     if (n < 0) {
+        s->unagreed = s->protocol && n == MK_E_UNSUPPORTED;
         fail(s, EPROTO);
         return;
     }
@@ -95,11 +99,27 @@ static int open_link(struct mk_stream *s, const struct mk_via *via, const char *
     return 0;
 }
 
+/* An older caller's struct ends before the protocol. */
+static int take_protocol(struct mk_stream *s, const struct mk_dial *dial)
+{
+    bool has_one = dial->size >= offsetof(struct mk_dial, protocol) + sizeof(dial->protocol);
+    struct mk_str name = mk_str_from(has_one ? dial->protocol : NULL);
+
+    if (!name.p)
+        return 0;
+    if (name.len == 0 || name.len > PROTOCOL_MAX)
+        return MK_E_INVALID;
+    s->protocol = mk_heap_strdup(name);
+    return s->protocol ? 0 : MK_E_NOMEM;
+}
+
 static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const struct mk_via *via)
 {
     bool at_once;
-    int err;
+    int err = take_protocol(s, dial);
 
+    if (err < 0)
+        return err;
     s->watch.fd = open_socket(dial->addr->sa_family);
     if (s->watch.fd < 0)
         return s->watch.fd;

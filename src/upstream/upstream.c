@@ -28,6 +28,14 @@ static int copy_text(char **to, const char *text)
     return text && !*to ? MK_E_NOMEM : 0;
 }
 
+/* An older caller's struct ends before it. */
+static const char *protocol_of(const struct mk_upstream_options *o)
+{
+    return o->size >= offsetof(struct mk_upstream_options, protocol) + sizeof(o->protocol)
+               ? o->protocol
+               : NULL;
+}
+
 static int copy_options(struct mk_upstream *u, const struct mk_upstream_options *o)
 {
     u->port = o->port;
@@ -35,9 +43,10 @@ static int copy_options(struct mk_upstream *u, const struct mk_upstream_options 
     u->connect_ms = o->connect_ms;
     u->idle_ms = o->idle_ms;
     u->queue_ms = o->queue_ms;
-    if (copy_text(&u->host, o->host) < 0 || copy_text(&u->transport, o->transport) < 0)
+    if (copy_text(&u->host, o->host) < 0 || copy_text(&u->transport, o->transport) < 0 ||
+        copy_text(&u->name, o->name) < 0)
         return MK_E_NOMEM;
-    return copy_text(&u->name, o->name);
+    return copy_text(&u->protocol, protocol_of(o));
 }
 
 static void free_all(struct mk_upstream *u)
@@ -45,6 +54,7 @@ static void free_all(struct mk_upstream *u)
     mk_heap_free(u->host);
     mk_heap_free(u->transport);
     mk_heap_free(u->name);
+    mk_heap_free(u->protocol);
     mk_heap_free(u);
 }
 

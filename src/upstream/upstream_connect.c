@@ -57,6 +57,7 @@ static void note_failure(struct mk_upstream_wait *wait, const struct mk_address 
 {
     wait->lane->failed = *address;
     wait->lane->failed_errno = error;
+    wait->lane->failed_protocol = false;
 }
 
 static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
@@ -68,6 +69,7 @@ static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
         return;
     }
     note_failure(wait, &wait->addresses[wait->next - 1], mk_stream_error(s));
+    wait->lane->failed_protocol = s->unagreed;
     if (events & MK_IO_TIMEOUT)
         remember_silent(wait, &wait->addresses[wait->next - 1]);
     mk_stream_close(s);
@@ -109,6 +111,7 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
         .transport = u->transport,
         .name = u->name,
         .timeout_ms = share_of_time(wait),
+        .protocol = u->protocol,
     };
     int err = mk_stream_dial(stream, wait->lane->worker, &to, on_dialled, wait);
 
@@ -319,5 +322,9 @@ void mk_upstream_why(struct mk_upstream *u, const struct mk_worker *w, int error
         return;
     }
     name_address(u, lane, address, sizeof(address));
-    (void)snprintf(text, size, "%s: %s", address, why_not(lane, error));
+    if (error == MK_E_PEER && lane->failed_errno == EPROTO && lane->failed_protocol)
+        (void)snprintf(text, size, "%s: the backend does not speak %s (ALPN)", address,
+                       u->protocol);
+    else
+        (void)snprintf(text, size, "%s: %s", address, why_not(lane, error));
 }

@@ -34,13 +34,14 @@ struct mk_lane {
     int64_t silent_ms;
     struct mk_address failed; /* the last address that could not be connected to... */
     int failed_errno;         /* ...and why; 0: none was dialled since a wait began to connect */
+    bool failed_protocol;     /* ...and it was the protocol to which the backend did not agree */
 };
 
 struct mk_upstream {
     struct mk_permits permits;
     _Atomic bool distrusted; /* it sent what nobody asked for: nothing is kept */
     _Atomic unsigned users;  /* the owner, waits, connections, posts to lanes */
-    char *host, *transport, *name;
+    char *host, *transport, *name, *protocol;
     unsigned port, max_uses, connect_ms, idle_ms, queue_ms;
     struct mk_lane lanes[];
 };

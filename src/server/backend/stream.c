@@ -31,7 +31,10 @@ void mk_stream_go(struct mk_stream *s, enum mk_stream_state to)
 
 static void on_stream_gone(struct mk_watch *w)
 {
-    mk_heap_free(MK_CONTAINER_OF(w, struct mk_stream, watch));
+    struct mk_stream *s = MK_CONTAINER_OF(w, struct mk_stream, watch);
+
+    mk_heap_free(s->protocol);
+    mk_heap_free(s);
 }
 
 static void tell_owner(struct mk_stream *s, unsigned events)

@@ -70,7 +70,8 @@ struct mk_stream {
     struct mk_link own;
     mk_stream_fn fn;
     void *arg;
-    void *owner; /* dialled: for who keeps it between its users. Of a request: its tunnel */
+    void *owner;    /* dialled: for who keeps it between its users. Of a request: its tunnel */
+    char *protocol; /* dialled: ALPN name that the backend must agree to; NULL: none */
     void (*connect)(struct mk_stream *s,
                     uint32_t bits); /* dialled: go on with connecting, or with the handshake */
     mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
@@ -82,6 +83,7 @@ struct mk_stream {
     bool readable;                  /* dialled: there may be input */
     bool hung_up;                   /* dialled: the end stands behind the input */
     bool failing;                   /* broken; what had arrived may be read before that is told */
+    bool unagreed;                  /* dialled: the backend does not speak the protocol */
 };
 
 /** @return a stream of this worker, waiting, that will have a link of its own; NULL without memory. */

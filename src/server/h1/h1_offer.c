@@ -18,9 +18,12 @@ static const struct mk_via *via_of(const struct mk_conn *c)
 
 struct mk_str mk_link_offer(const struct mk_link *l)
 {
-    const struct mk_via *via =
-        via_of(MK_CONTAINER_OF((struct mk_link *)(uintptr_t)l, struct mk_conn, link));
+    struct mk_link *link = (struct mk_link *)(uintptr_t)l;
+    const struct mk_via *via;
 
+    if (l->is_client)
+        return mk_str_from(MK_CONTAINER_OF(link, struct mk_stream, own)->protocol);
+    via = via_of(MK_CONTAINER_OF(link, struct mk_conn, link));
     return via->protocol ? via->protocol->name : (struct mk_str){NULL, 0};
 }
 

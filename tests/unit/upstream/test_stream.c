@@ -5,6 +5,8 @@
 #include "base/limits.h"
 #include "server/backend/stream.h"
 
+#include <monkey/protocol.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -23,16 +25,22 @@ static int server = -1, peer = -1; /* who listens, and what it accepted */
 static struct {
     ssize_t says; /* what send says of the handshake */
     unsigned nopen, nclose, nasked;
-    char name[32];
+    char name[32], offer[32];
     bool waits_to_write;
 } hands;
 
+static const char *wanted; /* mk_dial.protocol */
+
 static int shaking_open(struct mk_link *l, const struct mk_context *ctx, const char *name)
 {
+    const struct mk_str offer = mk_link_offer(l);
+
     assert_true(l->is_client);
     assert_ptr_equal(ctx->worker, fix.worker);
     hands.nopen++;
     (void)snprintf(hands.name, sizeof(hands.name), "%s", name ? name : "(none)");
+    (void)snprintf(hands.offer, sizeof(hands.offer), "%.*s", (int)offer.len,
+                   offer.p ? offer.p : "");
     return hands.says == MK_E_NOMEM ? MK_E_NOMEM : 0;
 }
 
@@ -79,6 +87,7 @@ static int setup(void **state)
     (void)state;
     memset(&owner, 0, sizeof(owner));
     memset(&hands, 0, sizeof(hands));
+    wanted = NULL;
     owner.f = &fix;
     server = peer = -1;
     dir_make(fix.dir);
@@ -125,7 +134,8 @@ static int dial(struct watcher *w, const struct mk_addr *addr, const char *trans
                               .addr_len = addr->len,
                               .transport = transport,
                               .name = "backend",
-                              .timeout_ms = timeout_ms};
+                              .timeout_ms = timeout_ms,
+                              .protocol = wanted};
     int err = mk_stream_dial(&w->s, fix.worker, &d, watcher_fn, w);
 
     assert_int_equal(w->ntold, 0); /* never before the call has returned */
@@ -403,6 +413,64 @@ static void a_handshake_may_fail(void **state)
     assert_int_equal(hands.nclose, 1);
 }
 
+static void a_transport_learns_which_protocol_is_wanted(void **state)
+{
+    struct mk_addr addr = listen_at("127.0.0.1:0", 8);
+    char text[] = "h2";
+
+    (void)state;
+    wanted = text;
+    hands.says = MK_E_UNSUPPORTED;
+    assert_int_equal(dial(&owner, &addr, "shaking", 0), 0);
+    text[0] = 'x'; /* it was copied */
+    assert_string_equal(hands.offer, "h2");
+    assert_string_equal(owner.s->protocol, "h2");
+    watcher_wait(&owner, MK_IO_ERROR);
+    assert_int_equal(mk_stream_error(owner.s), EPROTO);
+    assert_true(owner.s->unagreed);
+}
+
+static void a_plain_transport_ignores_the_protocol(void **state)
+{
+    (void)state;
+    wanted = "h2";
+    connect_to("127.0.0.1:0", NULL);
+    talk();
+}
+
+static void an_older_caller_names_no_protocol(void **state)
+{
+    struct mk_addr addr = listen_at("127.0.0.1:0", 8);
+    const struct mk_dial d = {.size = offsetof(struct mk_dial, protocol),
+                              .addr = &addr.sa,
+                              .addr_len = addr.len,
+                              .transport = "shaking",
+                              .protocol = "behind the end"};
+
+    (void)state;
+    hands.says = MK_E_AGAIN;
+    assert_int_equal(mk_stream_dial(&owner.s, fix.worker, &d, watcher_fn, &owner), 0);
+    assert_string_equal(hands.offer, "");
+}
+
+/* RFC 7301 section 3.1: 1 to 255 bytes. */
+static void a_protocols_name_fits_into_a_byte(void **state)
+{
+    struct mk_addr addr = listen_at("127.0.0.1:0", 8);
+    char name[257];
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    name[256] = '\0';
+    wanted = name;
+    assert_int_equal(dial(&owner, &addr, "shaking", 0), MK_E_INVALID);
+    wanted = "";
+    assert_int_equal(dial(&owner, &addr, "shaking", 0), MK_E_INVALID);
+    wanted = name;
+    name[255] = '\0';
+    assert_int_equal(dial(&owner, &addr, "shaking", 0), 0);
+}
+
 static void a_handshake_has_its_time(void **state)
 {
     struct mk_addr addr = listen_at("127.0.0.1:0", 8);
@@ -525,6 +593,10 @@ int main(void)
         CASE(nothing_moves_before_it_is_connected),
         CASE(a_handshake_is_part_of_connecting),
         CASE(a_handshake_may_fail),
+        CASE(a_transport_learns_which_protocol_is_wanted),
+        CASE(a_plain_transport_ignores_the_protocol),
+        CASE(an_older_caller_names_no_protocol),
+        CASE(a_protocols_name_fits_into_a_byte),
         CASE(a_handshake_has_its_time),
         CASE(a_link_that_cannot_begin_is_said_at_once),
         CASE(whoever_reads_is_told_when_the_transport_can_write),

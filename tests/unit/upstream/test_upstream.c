@@ -433,6 +433,18 @@ static void who_waits_for_a_freed_one_is_served(void **state)
     scene.u = NULL;
 }
 
+static void an_older_caller_names_no_protocol(void **state)
+{
+    const struct mk_upstream_options o = {.size = offsetof(struct mk_upstream_options, protocol),
+                                          .host = scene.host,
+                                          .protocol = "behind the end"};
+
+    (void)state;
+    scene.u = mk_upstream_new(scene.server, &o);
+    assert_non_null(scene.u);
+    assert_null(scene.u->protocol);
+}
+
 static void survives_without_memory(void **state)
 {
     (void)state;
@@ -441,7 +453,8 @@ static void survives_without_memory(void **state)
                                         .host = scene.host,
                                         .name = "a",
                                         .transport = "liana",
-                                        .max_idle = 1};
+                                        .max_idle = 1,
+                                        .protocol = "h2"};
 
         mk_heap_fail_after(n);
         scene.u = mk_upstream_new(scene.server, &o);
@@ -490,6 +503,7 @@ int main(void)
         TEST(cancelling_loses_no_permit),
         TEST(a_freed_one_lives_until_all_is_given_back),
         TEST(who_waits_for_a_freed_one_is_served),
+        TEST(an_older_caller_names_no_protocol),
         TEST(survives_without_memory),
     };
 #undef TEST
