@@ -43,7 +43,7 @@ struct backend_pool *backend_pool_new(struct mk_server *server,
                                       const struct mk_upstream_options *like)
 {
     struct backend_pool *pool = malloc(sizeof(*pool) + room_for(like->host) + room_for(like->name) +
-                                       room_for(like->transport));
+                                       room_for(like->transport) + room_for(like->protocol));
     char *room = (char *)(pool + 1);
 
     if (!pool)
@@ -53,6 +53,7 @@ struct backend_pool *backend_pool_new(struct mk_server *server,
     pool->options.host = take_text(&room, like->host);
     pool->options.name = take_text(&room, like->name);
     pool->options.transport = take_text(&room, like->transport);
+    pool->options.protocol = take_text(&room, like->protocol);
     pool->upstream = mk_upstream_new(server, &pool->options);
     if (pool->upstream)
         pool->uploads = uploads_new(count_waiting, pool->upstream);
@@ -74,10 +75,11 @@ bool backend_pool_is(const struct backend_pool *pool, const struct mk_upstream_o
     /* Whom a transport trusts is its own settings', which may have changed. */
     return mk_upstream_is_trusted(pool->upstream) && !o->transport && !options->transport &&
            is_text(o->host, options->host) && o->port == options->port &&
-           is_text(o->name, options->name) && o->max_connections == options->max_connections &&
-           o->max_idle == options->max_idle && o->max_waiting == options->max_waiting &&
-           o->connect_ms == options->connect_ms && o->idle_ms == options->idle_ms &&
-           o->queue_ms == options->queue_ms && o->max_uses == options->max_uses;
+           is_text(o->name, options->name) && is_text(o->protocol, options->protocol) &&
+           o->max_connections == options->max_connections && o->max_idle == options->max_idle &&
+           o->max_waiting == options->max_waiting && o->connect_ms == options->connect_ms &&
+           o->idle_ms == options->idle_ms && o->queue_ms == options->queue_ms &&
+           o->max_uses == options->max_uses;
 }
 
 struct backend_pool *backend_pool_get(struct backend_pool *pool)

@@ -88,11 +88,12 @@ static const struct mk_upstream_options plain = {
     .idle_ms = 200,
     .queue_ms = 300,
     .max_uses = 1000,
+    .protocol = "h2",
 };
 
 static void test_texts_are_copied(void **state)
 {
-    char host[] = "a", name[] = "b", transport[] = "c";
+    char host[] = "a", name[] = "b", transport[] = "c", protocol[] = "d";
     struct mk_upstream_options options = plain;
     struct backend_pool *pool;
 
@@ -100,11 +101,13 @@ static void test_texts_are_copied(void **state)
     options.host = host;
     options.name = name;
     options.transport = transport;
+    options.protocol = protocol;
     pool = backend_pool_new(NULL, &options);
-    host[0] = name[0] = transport[0] = 'x';
+    host[0] = name[0] = transport[0] = protocol[0] = 'x';
     assert_string_equal(pool->options.host, "a");
     assert_string_equal(pool->options.name, "b");
     assert_string_equal(pool->options.transport, "c");
+    assert_string_equal(pool->options.protocol, "d");
     assert_int_equal(pool->upstream->options.port, 8080);
     backend_pool_put(pool);
     assert_int_equal(nupstreams + nuploads, 0);
@@ -161,13 +164,14 @@ static void test_without_memory_nothing_stays(void **state)
 static void test_any_other_option_makes_another_pool(void **state)
 {
     struct backend_pool *pool = backend_pool_new(NULL, &plain);
-    char host[] = "backend.example", name[] = "name.example";
-    struct mk_upstream_options same = plain, others[10];
+    char host[] = "backend.example", name[] = "name.example", protocol[] = "h2";
+    struct mk_upstream_options same = plain, others[12];
     unsigned n = 0;
 
     (void)state;
     same.host = host; /* texts are compared, not where they are */
     same.name = name;
+    same.protocol = protocol;
     assert_true(backend_pool_is(pool, &same));
     for (; n < sizeof(others) / sizeof(others[0]); n++)
         others[n] = plain;
@@ -181,6 +185,8 @@ static void test_any_other_option_makes_another_pool(void **state)
     others[--n].idle_ms = 201;
     others[--n].queue_ms = 301;
     others[--n].max_uses = 0;
+    others[--n].protocol = "http/1.1";
+    others[--n].protocol = NULL;
     assert_int_equal(n, 0);
     for (; n < sizeof(others) / sizeof(others[0]); n++)
         assert_false(backend_pool_is(pool, &others[n]));
