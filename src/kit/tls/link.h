@@ -56,6 +56,8 @@ struct tls_link_engine {
      * @return DONE, AGAIN or FAIL; whatever it is when tls_link.is_plain was set.
      */
     enum tls_step (*shake)(struct tls_link *t);
+    /** @return what the handshake agreed on by ALPN (RFC 7301), borrowed from the link; p NULL: nothing. */
+    struct mk_str (*agreed)(const struct tls_link *t);
     /** In state OPEN. @param got  out, with DONE: bytes, > 0 */
     enum tls_step (*read)(struct tls_link *t, void *buf, size_t len, size_t *got);
     /** One record, at most. @return bytes that are in records now, > 0; MK_E_AGAIN: the kernel, which makes them, is full; MK_E_PEER: why() tells. */
@@ -93,7 +95,8 @@ struct tls_link {
     const struct tls_site *site; /* of an accepted link */
     struct tls_outlet outlet;
     struct tls_pace pace;
-    char *subject; /* heap; NULL: no certificate of a client */
+    char *subject;       /* heap; NULL: no certificate of a client */
+    struct mk_str asked; /* of a backend: mk_link_offer, to which it must agree; p NULL: nothing */
     int fd;
     uint32_t thrown;   /* bytes that came behind the end */
     uint8_t state;     /* enum tls_link_state */
@@ -105,6 +108,7 @@ struct tls_link {
     bool is_plain;     /* ...and were those of a request */
     bool has_said_end; /* close_notify was written */
     bool in_kernel;    /* it makes the records that we send */
+    bool is_unagreed;  /* the backend does not; set by shake too, which fails then */
 };
 
 /* ---- for the plugin's worker ---- */

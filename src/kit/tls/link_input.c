@@ -3,6 +3,8 @@
 #include "kit/tls/plain.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum { QUIET_RECORDS_MAX = 32 }; /* without data, one after the other, in one call */
@@ -56,9 +58,15 @@ static void complain_of_handshake(struct tls_link *t)
     char text[TLS_WHY_MAX];
     const char *reason = t->local->engine->why_refused(t, text);
 
+    if (t->is_unagreed) {
+        (void)snprintf(text, sizeof(text), "it does not speak %.*s (ALPN)", (int)t->asked.len,
+                       t->asked.p);
+        reason = text;
+    } else if (t->has_ended) {
+        reason = "the peer closed the connection";
+    }
     tls_link_complain(t, t->site ? MK_LOG_DEBUG : MK_LOG_ERROR,
-                      t->site ? "handshake failed" : "handshake with a backend failed",
-                      t->has_ended ? "the peer closed the connection" : reason);
+                      t->site ? "handshake failed" : "handshake with a backend failed", reason);
 }
 
 /* As far as the input goes: an event tells of more only when the socket was read to its end. */
@@ -75,6 +83,22 @@ static enum tls_step shake_library(struct tls_link *t)
     return step == TLS_STEP_AGAIN && !t->is_blocked ? TLS_STEP_FAIL : step;
 }
 
+/* A backend that chose nothing, or another protocol, would misread all that follows: it is told the end, and no byte more. */
+static bool has_agreed(struct tls_link *t)
+{
+    const struct tls_link_engine *engine = t->local->engine;
+    struct mk_str agreed;
+
+    if (!t->asked.p)
+        return true;
+    agreed = engine->agreed(t);
+    if (agreed.p && agreed.len == t->asked.len && memcmp(agreed.p, t->asked.p, agreed.len) == 0)
+        return true;
+    t->is_unagreed = true;
+    engine->say_end(t);
+    return false;
+}
+
 /* What the last step wrote leaves with the first answer, or when recv is over. */
 static int shake(struct mk_link *l)
 {
@@ -84,7 +108,7 @@ static int shake(struct mk_link *l)
 
     if (t->is_plain)
         return refuse_plain(t);
-    if (step == TLS_STEP_DONE && t->state != TLS_LINK_BROKEN) {
+    if (step == TLS_STEP_DONE && t->state != TLS_LINK_BROKEN && has_agreed(t)) {
         tls_link_become(t, TLS_LINK_OPEN);
         count(t, true);
         return 0;

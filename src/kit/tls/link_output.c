@@ -84,6 +84,8 @@ ssize_t tls_link_send(struct mk_link *l, const struct iovec *iov, int niov, bool
     size_t told = 0, all = tls_batch_len(iov, niov);
     int err = send_old(l, &told);
 
+    if (err == MK_E_PEER && niov == 0 && t->is_unagreed)
+        return MK_E_UNSUPPORTED;
     while (err == 0 && told < all) {
         const char *bytes;
         size_t n = tls_batch_take(iov, niov, told, w->in, w->in_size, &bytes);

@@ -9,6 +9,11 @@ enum {
     SMALL_WRITE = 3072
 }; /* a record of so many bytes stays in the first page of the library's buffer */
 
+static struct mk_str mbed_agreed(const struct tls_link *t)
+{
+    return mk_str_from(mbedtls_ssl_get_alpn_protocol(&((const struct mbed_link *)t)->ssl));
+}
+
 static enum tls_step mbed_read(struct tls_link *t, void *buf, size_t len, size_t *got)
 {
     struct mbed_link *own = mbed_link_of(t);
@@ -78,6 +83,7 @@ static void mbed_free(struct tls_link *t)
 const struct tls_link_engine mbed_link_engine = {
     .name = "mbedtls",
     .shake = mbed_shake,
+    .agreed = mbed_agreed,
     .read = mbed_read,
     .write = mbed_write,
     .has_input = mbed_has_input,

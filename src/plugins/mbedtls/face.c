@@ -21,6 +21,11 @@ void mbed_face_offer(struct mbed_face *face, bool has_h2)
     (void)mbedtls_ssl_conf_alpn_protocols(&face->conf, has_h2 ? more_protocols : protocols);
 }
 
+void mbed_face_ask(struct mbed_face *face, const char **asked)
+{
+    (void)mbedtls_ssl_conf_alpn_protocols(&face->conf, asked ? asked : backend_protocols);
+}
+
 static int use_keys(struct mbed_face *face, struct mbed_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {

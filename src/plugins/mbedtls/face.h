@@ -35,5 +35,7 @@ int mbed_link_on_name(void *worker, mbedtls_ssl_context *ssl, const unsigned cha
 
 /** What links may agree on from now on (RFC 7301): asked for before each step of a handshake, since links of several listeners share a face. */
 void mbed_face_offer(struct mbed_face *face, bool has_h2);
+/** The same of a backend's links. @param asked  ends with NULL; read until the next call. NULL: what is offered where nothing is asked for */
+void mbed_face_ask(struct mbed_face *face, const char **asked);
 
 #endif

@@ -12,7 +12,8 @@
 
 /*
  * Where mbedTLS 3 calls for something else than 2.28 does. Neither has a call to choose another configuration for a
- * handshake that has begun, which is what a name in the client hello does; nor any that shrinks a connection's buffers.
+ * handshake that has begun, which is what a name in the client hello does; nor any that shrinks a connection's buffers, or
+ * tells which alert came.
  */
 
 #if MBEDTLS_VERSION_MAJOR >= 3
@@ -80,5 +81,11 @@ static inline void mbed_sha256(const void *bytes, size_t len, unsigned char out[
 }
 
 #endif
+
+/** @return the description of a fatal alert that has just ended the handshake (MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE). */
+static inline unsigned char mbed_alert(const mbedtls_ssl_context *ssl)
+{
+    return ssl->MBED_MEMBER(in_msg)[1];
+}
 
 #endif

@@ -33,13 +33,15 @@ static int expect_name(struct mbed_link *own, const char *name)
     return mbedtls_ssl_set_hostname(&own->ssl, name) == 0 ? 0 : MK_E_NOMEM;
 }
 
-static int begin_client(struct mbed_link *own, const char *name)
+static int begin_client(struct mbed_link *own, const char *name, struct mk_str protocol)
 {
     struct mbed_worker *w = mbed_worker_of(&own->link);
     struct mbed_back *back = tls_live_backend(w->local.live, name);
     int err = 0;
 
     own->face = find_back(w, back);
+    own->link.asked = protocol;
+    own->asked[0] = protocol.p;
     if (back->verify && !name)
         return MK_E_INVALID; /* whom would it be? */
     if (!own->face->is_made)
@@ -64,7 +66,8 @@ static int mbed_open(struct mk_link *l, const struct mk_context *ctx, const char
     own->link.local = &w->local;
     mbed_worker_ref(w);
     own->link.fd = l->fd;
-    err = l->is_client ? begin_client(own, tls_name_without_dot(name, text)) : begin_server(own, l);
+    err = l->is_client ? begin_client(own, tls_name_without_dot(name, text), mk_link_offer(l))
+                       : begin_server(own, l);
     if (err < 0)
         mbed_link_engine.free(&own->link);
     else
@@ -84,7 +87,7 @@ static void mbed_facts(const struct mk_link *l, struct mk_link_facts *facts)
         mbed_cipher_name(mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&own->ssl)));
     facts->server_name = mk_str_from(own->name);
     facts->client_subject = mk_str_from(t->subject);
-    facts->protocol = mk_str_from(mbedtls_ssl_get_alpn_protocol(&own->ssl));
+    facts->protocol = mbed_link_engine.agreed(t);
 }
 
 const struct mk_transport mbed_transport = {

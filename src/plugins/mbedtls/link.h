@@ -40,8 +40,9 @@ struct mbed_link {
     struct tls_link link;
     mbedtls_ssl_context ssl; /* from TLS_LINK_SHAKING on */
     struct mbed_face *face;
-    char *name; /* SNI; heap; NULL: none */
-    int error;  /* the library's, of the last call that failed; 0: the kit's call failed */
+    char *name;           /* SNI; heap; NULL: none */
+    const char *asked[2]; /* tls_link.asked as the library wants it */
+    int error; /* the library's, of the last call that failed; 0: the kit's call failed */
     uint16_t in_at, in_len;
     bool offers_h2;   /* beside HTTP/1 */
     bool has_ssl;     /* ssl is to be freed */

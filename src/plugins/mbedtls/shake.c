@@ -85,6 +85,13 @@ static enum tls_step finish_shaking(struct mbed_link *own)
     return TLS_STEP_FAIL;
 }
 
+/* RFC 7301 section 3.2. */
+static bool is_told_unagreed(const struct mbed_link *own, int result)
+{
+    return result == MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE &&
+           mbed_alert(&own->ssl) == MBEDTLS_SSL_ALERT_MSG_NO_APPLICATION_PROTOCOL;
+}
+
 /* As far as the input goes, and as we agree. @return 0 or an error of the library. */
 static int shake_library(struct mbed_link *own)
 {
@@ -95,7 +102,10 @@ static int shake_library(struct mbed_link *own)
     at_first->has_resumed = false;
     if (own->link.site)
         mbed_face_offer(at_first, own->offers_h2);
+    else
+        mbed_face_ask(at_first, own->asked[0] ? own->asked : NULL);
     result = mbedtls_ssl_handshake(&own->ssl);
+    own->link.is_unagreed = own->asked[0] && is_told_unagreed(own, result);
     if (result == 0 || at_first->has_resumed)
         alert = judge(own, at_first);
     if (alert != 0) {

@@ -45,6 +45,13 @@ static bool note_subject(struct tls_link *t)
     return t->subject;
 }
 
+/* RFC 7301 section 3.2: no_application_protocol. */
+static bool is_told_unagreed(void)
+{
+    return ERR_GET_REASON(ERR_peek_last_error()) ==
+           SSL_AD_REASON_OFFSET + SSL_AD_NO_APPLICATION_PROTOCOL;
+}
+
 static enum tls_step openssl_shake(struct tls_link *t)
 {
     SSL *ssl = openssl_ssl_of(t);
@@ -55,12 +62,22 @@ static enum tls_step openssl_shake(struct tls_link *t)
     error = SSL_get_error(ssl, result);
     if (t->is_plain)
         ERR_clear_error();
+    t->is_unagreed = t->asked.p && error == SSL_ERROR_SSL && is_told_unagreed();
     if (result != 1)
         return error == SSL_ERROR_WANT_READ ? TLS_STEP_AGAIN : TLS_STEP_FAIL;
     if (note_subject(t))
         return TLS_STEP_DONE;
     (void)tls_link_fail(t, "cannot store a client's certificate", openssl_why_failed());
     return TLS_STEP_FAIL;
+}
+
+static struct mk_str openssl_agreed(const struct tls_link *t)
+{
+    const unsigned char *protocol;
+    unsigned len;
+
+    SSL_get0_alpn_selected(openssl_ssl_of(t), &protocol, &len);
+    return (struct mk_str){(const char *)protocol, len};
 }
 
 /* ---- data ---- */
@@ -149,6 +166,7 @@ static void openssl_free(struct tls_link *t)
 const struct tls_link_engine openssl_link_engine = {
     .name = "tls",
     .shake = openssl_shake,
+    .agreed = openssl_agreed,
     .read = openssl_read,
     .write = openssl_write,
     .sendfile = openssl_sendfile,

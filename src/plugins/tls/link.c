@@ -38,25 +38,43 @@ static bool expect_name(SSL *ssl, const struct back *back, const char *name)
     return X509_VERIFY_PARAM_set1_host(verify, name, 0) == 1;
 }
 
-static SSL *begin_client(const struct tls_live *live, const char *name)
+/* In place of what all others are offered. As in the hello: a byte of length, and the name (RFC 7301 section 3.1). */
+static bool ask_for(SSL *ssl, struct mk_str protocol)
 {
-    struct back *back = tls_live_backend(live, name);
+    unsigned char list[1 + UINT8_MAX];
+
+    if (!protocol.p)
+        return true;
+    list[0] = (unsigned char)protocol.len;
+    memcpy(list + 1, protocol.p, protocol.len);
+    return SSL_set_alpn_protos(ssl, list, 1 + list[0]) == 0;
+}
+
+static SSL *begin_client(struct tls_link *t, const char *name, struct mk_str protocol)
+{
+    struct back *back = tls_live_backend(t->local->live, name);
     SSL *ssl = back->verify && !name ? NULL : openssl_back_open(back); /* whom would it be? */
 
     if (!ssl)
         return NULL;
     SSL_set_connect_state(ssl);
-    if (!name || expect_name(ssl, back, name))
+    t->asked = protocol;
+    if ((!name || expect_name(ssl, back, name)) && ask_for(ssl, protocol))
         return ssl;
     SSL_free(ssl);
     return NULL;
 }
 
-static SSL *begin_server(const struct tls_site *site)
+static SSL *begin_server(struct openssl_link *own, struct mk_str offer)
 {
-    const struct front *front = site ? site->object : NULL;
-    SSL *ssl = front ? SSL_new(front->ctx) : NULL;
+    struct tls_link *t = &own->link;
+    const struct front *front;
+    SSL *ssl;
 
+    t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
+    own->offer = offer;
+    front = t->site ? t->site->object : NULL;
+    ssl = front ? SSL_new(front->ctx) : NULL;
     if (ssl)
         SSL_set_accept_state(ssl);
     return ssl;
@@ -91,12 +109,8 @@ static int openssl_open(struct mk_link *l, const struct mk_context *ctx, const c
     t->fd = l->fd;
     t->state = TLS_LINK_SHAKING;
     ERR_clear_error();
-    if (!l->is_client)
-        own->offer = mk_link_offer(l);
-    if (!l->is_client)
-        t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
-    own->ssl = l->is_client ? begin_client(t->local->live, tls_name_without_dot(name, text))
-                            : begin_server(t->site);
+    own->ssl = l->is_client ? begin_client(t, tls_name_without_dot(name, text), mk_link_offer(l))
+                            : begin_server(own, mk_link_offer(l));
     if (!own->ssl || !openssl_pipe_open(own)) {
         ERR_clear_error();
         openssl_link_engine.free(t);
@@ -111,16 +125,12 @@ static void openssl_facts(const struct mk_link *l, struct mk_link_facts *facts)
 {
     const struct tls_link *t = l->state;
     const SSL *ssl = openssl_ssl_of(t);
-    const unsigned char *protocol;
-    unsigned len;
 
     facts->tls_version = SSL_get_version(ssl);
     facts->tls_cipher = SSL_get_cipher_name(ssl);
     facts->server_name = mk_str_from(SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name));
     facts->client_subject = mk_str_from(t->subject);
-    SSL_get0_alpn_selected(ssl, &protocol, &len);
-    if (protocol)
-        facts->protocol = (struct mk_str){(const char *)protocol, len};
+    facts->protocol = openssl_link_engine.agreed(t);
 }
 
 const struct mk_transport openssl_transport = {

@@ -41,6 +41,7 @@ struct fake_link {
     bool is_quiet; /* a step returns after each record that was no data, as libraries do */
     unsigned rests;
     const char *why;
+    const char *agreed; /* by ALPN; NULL: nothing */
     char in[FAKE_IN];
 };
 
@@ -186,6 +187,11 @@ static enum tls_step fake_shake(struct tls_link *t)
     return TLS_STEP_DONE;
 }
 
+static struct mk_str fake_agreed(const struct tls_link *t)
+{
+    return mk_str_from(((const struct fake_link *)t)->agreed);
+}
+
 static enum tls_step fake_read(struct tls_link *t, void *buf, size_t len, size_t *got)
 {
     struct fake_link *own = (struct fake_link *)t;
@@ -261,6 +267,7 @@ static void fake_free(struct tls_link *t)
 static const struct tls_link_engine fake_engine = {
     .name = "fake",
     .shake = fake_shake,
+    .agreed = fake_agreed,
     .read = fake_read,
     .write = fake_write,
     .has_input = fake_has_input,

@@ -98,6 +98,50 @@ static void test_a_backend_that_refuses_is_left_at_once(void **state)
     fake_close();
 }
 
+/* RFC 7301 section 3.2: a server that knows no ALPN chooses nothing. */
+static void test_a_backend_has_to_agree_to_what_was_asked(void **state)
+{
+    static const struct {
+        const char *asked, *agreed;
+        int says;
+    } rows[] = {
+        {"h2", "h2", 0},
+        {"h2", NULL, MK_E_UNSUPPORTED},
+        {"h2", "http/1.1", MK_E_UNSUPPORTED},
+        {"h2", "h3", MK_E_UNSUPPORTED},
+        {NULL, "http/1.1", 0},
+        {NULL, NULL, 0},
+    };
+    char got[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        fake_open(true);
+        fake.own->link.asked = mk_str_from(rows[i].asked);
+        fake.own->agreed = rows[i].agreed;
+        fake_peer_says(FAKE_HANDSHAKE, "a");
+        fake_peer_says(FAKE_HANDSHAKE, "b");
+        assert_int_equal(tls_link_send(&fake.l, NULL, 0, false), rows[i].says);
+        if (rows[i].says < 0) { /* its handshake ends, and then the connection */
+            assert_int_equal(recv(fake.peer, got, 2 * (FAKE_HEAD + 5), 0), 2 * (FAKE_HEAD + 5));
+            fake_expect_last(FAKE_ALERT, "end");
+            assert_int_equal(fake_recv(), MK_E_PEER);
+        }
+        fake_close();
+    }
+}
+
+static void test_an_alert_may_say_that_a_protocol_is_not_spoken(void **state)
+{
+    (void)state;
+    fake_open(true);
+    fake.own->link.asked = mk_str_from("h2");
+    fake.own->link.is_unagreed = true;
+    fake_peer_says(FAKE_HANDSHAKE, "no");
+    assert_int_equal(tls_link_send(&fake.l, NULL, 0, false), MK_E_UNSUPPORTED);
+    fake_close();
+}
+
 static void test_input_behind_the_end_has_a_limit(void **state)
 {
     static char bytes[4096];
@@ -315,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_sending_nothing_tells_whether_a_client_is_ready),
         cmocka_unit_test(test_a_refused_client_gets_the_alert_and_its_input_is_thrown_away),
         cmocka_unit_test(test_a_backend_that_refuses_is_left_at_once),
+        cmocka_unit_test(test_a_backend_has_to_agree_to_what_was_asked),
+        cmocka_unit_test(test_an_alert_may_say_that_a_protocol_is_not_spoken),
         cmocka_unit_test(test_input_behind_the_end_has_a_limit),
         cmocka_unit_test(test_a_request_in_the_clear_is_answered_in_the_clear),
         cmocka_unit_test(test_a_peer_that_leaves_in_the_handshake_breaks_the_link),
