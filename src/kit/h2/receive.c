@@ -162,34 +162,37 @@ static struct h2_stream *begin_trailers(struct h2_stream *st, bool ends)
     return st;
 }
 
-/* A head of a response, the first one or the one after an interim one. */
-static struct h2_stream *begin_response(struct h2_stream *st)
+/* The next frame of a stream: a head of a response, the first one or the one after an interim one, or trailers. */
+static struct h2_stream *go_on(struct h2_stream *st, bool ends)
 {
+    if (!h2_stream_awaits_head(st))
+        return begin_trailers(st, ends);
     h2_message_init(&st->message, true);
-    st->status = 0;
     return st;
+}
+
+/* RFC 9113 section 5.1.1: streams have odd numbers without pushes, and servers begin none. */
+static bool is_out_of_place(const struct h2_session *s, const struct h2_frame *f)
+{
+    const size_t at = f->flags & H2_FLAG_PADDED ? 1 : 0;
+
+    return f->id % 2 == 0 || (s->is_client && f->id > s->newest) ||
+           (f->flags & H2_FLAG_PRIORITY && depends_on_itself(s->reader.fields + at, f->id));
 }
 
 static void begin_headers(struct h2_session *s, const struct h2_frame *f)
 {
     struct h2_stream *st = h2_stream_find(s, f->id);
-    size_t at = f->flags & H2_FLAG_PADDED ? 1 : 0;
 
     s->current = NULL;
     s->ends_stream = f->flags & H2_FLAG_END_STREAM;
     hpack_decoder_begin(&s->decoder);
-    if (f->id % 2 == 0 ||
-        (f->flags & H2_FLAG_PRIORITY && depends_on_itself(s->reader.fields + at, f->id)))
+    if (is_out_of_place(s, f))
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
-    else if (st && h2_stream_awaits_head(st))
-        s->current = begin_response(st);
     else if (st)
-        s->current = begin_trailers(st, s->ends_stream);
+        s->current = go_on(st, s->ends_stream);
     else if (f->id <= s->newest)
         judge_past(s, f->id, false);
-    else if (
-        s->is_client) /* RFC 9113 section 5.1: HEADERS of an idle stream begin it, which a server may not */
-        h2_session_fail(s, H2_E_PROTOCOL_ERROR);
     else
         s->current = begin_stream(s, f->id);
 }
@@ -319,8 +322,8 @@ static void take_reset(struct h2_session *s, const struct h2_frame *f)
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
     else if (st)
         h2_stream_close(st, h2_number(s->reader.fields), false);
-    if (!st ||
-        !s->is_client) /* a server can reset no more streams than we begin, and that is an answer */
+    /* a server can reset no more streams than we begin, and that is an answer */
+    if (!st || !s->is_client)
         (void)h2_session_pay(s, H2_PRICE_RESET);
 }
 

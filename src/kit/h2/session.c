@@ -139,8 +139,8 @@ bool h2_session_open(struct h2_session *s, struct h2_stream *st)
         return false;
     s->newest += s->newest == 0 ? 1 : 2;
     h2_stream_open(s, st, s->newest);
-    st->turn.priority.is_incremental =
-        true; /* bodies of requests of many clients: none waits for another one's end */
+    /* requests are of many clients: no body waits for another one's end */
+    st->turn.priority.is_incremental = true;
     h2_stream_turn_to(st, H2_STREAM_OPEN);
     return true;
 }

@@ -70,8 +70,8 @@ struct h2_stream {
     uint8_t state;   /* enum h2_stream_state */
     uint8_t sending; /* enum h2_sending */
     bool is_reset;   /* by us */
-    bool is_head; /* a client's: the method is HEAD. Its owner's, to be set after h2_session_open */
-    uint16_t status; /* a client's: of the head that came last, 0 before one; 100 to 199: interim */
+    bool is_head;    /* a client's, of its owner after h2_session_open: the method is HEAD */
+    uint16_t status; /* a client's: of the head that came last, 0 before one; 1xx: interim */
     uint32_t error;  /* enum h2_error, of its end */
 };
 
@@ -159,9 +159,8 @@ struct h2_session {
 };
 
 struct h2_limits {
-    bool is_client; /* this is the client's side */
-    uint32_t
-        max_streams; /* SETTINGS_MAX_CONCURRENT_STREAMS; of a client: its own bound, which is not announced */
+    bool is_client;        /* this is the client's side */
+    uint32_t max_streams;  /* SETTINGS_MAX_CONCURRENT_STREAMS; a client's own bound, not announced */
     uint32_t max_head;     /* SETTINGS_MAX_HEADER_LIST_SIZE */
     int32_t stream_window; /* SETTINGS_INITIAL_WINDOW_SIZE */
     int32_t window_max;    /* of the connection; a client opens it at once */
