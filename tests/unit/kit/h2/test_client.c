@@ -362,6 +362,28 @@ static void test_a_server_sends_no_more_than_windows(void **state)
     close_session();
 }
 
+/* RFC 9113 section 6.5.3: settings come before all streams, so that they hold for each without their acknowledgement. */
+static void test_a_small_window_holds_at_once(void **state)
+{
+    static const uint8_t piece[1024];
+
+    (void)state;
+    begin_session();
+    w.session.stream_window = sizeof(piece);
+    w.uses_data = false;
+    (void)request(0, false);
+    (void)request(0, false);
+    put_block(0, 1, OK);
+    put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+    assert_string_equal(feed(), "head 1 200; data 1 1024; ");
+    put_frame(&b, H2_DATA, 0, 1, "1", 1);
+    assert_string_equal(feed(), "over 1 3; <3/0/1:4=3> ");
+    put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+    (void)feed();
+    assert_int_equal(stream(3)->flow.left, sizeof(piece));
+    close_session();
+}
+
 /* A body that is read gets more under way. */
 static void test_windows_are_given_back(void **state)
 {
@@ -494,7 +516,7 @@ static void test_a_client_leaves(void **state)
     assert_int_equal(h2_session_room(&w.session), 0);
     put_block(H2_FLAG_END_STREAM, 1, OK);
     assert_string_equal(feed(), "head 1 200 whole; over 1 0; ");
-    put_block(H2_FLAG_END_STREAM, 3, OK);
+    put_frame(&b, H2_DATA, 0, 3, "a", 1); /* never begun */
     assert_string_equal(feed(), "<7/0/0:8=0,1> ");
     close_session();
 }
@@ -650,6 +672,17 @@ static void test_many_small_calls_are_no_flood(void **state)
     close_session();
 }
 
+static void test_what_is_sent_earns(void **state)
+{
+    (void)state;
+    begin_session();
+    w.session.credit.left = 0;
+    (void)request(2 * H2_FRAME_MAX, false);
+    assert_int_equal(w.session.credit.left,
+                     2 * (H2_CREDIT_A_SENT + H2_FRAME_MAX / H2_CREDIT_BYTES));
+    close_session();
+}
+
 /* ---- memory ---- */
 
 /* A request, and a response that comes: all that leaves is late. */
@@ -703,6 +736,7 @@ int main(void)
         cmocka_unit_test(test_bodies_wait_for_windows),
         cmocka_unit_test(test_bodies_leave_in_turns),
         cmocka_unit_test(test_a_server_sends_no_more_than_windows),
+        cmocka_unit_test(test_a_small_window_holds_at_once),
         cmocka_unit_test(test_windows_are_given_back),
         cmocka_unit_test(test_so_many_streams),
         cmocka_unit_test(test_settings_without_a_bound),
@@ -712,6 +746,7 @@ int main(void)
         cmocka_unit_test(test_frames_in_each_state),
         cmocka_unit_test(test_floods_end_it),
         cmocka_unit_test(test_many_small_calls_are_no_flood),
+        cmocka_unit_test(test_what_is_sent_earns),
         cmocka_unit_test(test_allocations_fail),
     };
 
