@@ -106,9 +106,12 @@ static char *put(char *dst, struct mk_str text)
 
 static int keep(struct http2_stream *s, struct h2_text *to, struct mk_str text)
 {
+    char *room;
     int err;
-    char *room = room_for(s, to, text.len, &err);
 
+    if (text.len == 0)
+        return 0;
+    room = room_for(s, to, text.len, &err);
     if (room)
         (void)put(room, text);
     return err;

@@ -156,6 +156,7 @@ static struct mk_upstream_options connections_of(const struct proxy_settings *se
         .connect_ms = (unsigned)set->connect_ms,
         .idle_ms = (unsigned)set->idle_ms,
         .queue_ms = (unsigned)set->queue_ms,
+        .protocol = set->is_h2 && set->is_secure ? "h2" : NULL,
     };
 }
 

@@ -255,6 +255,7 @@ static struct mk_upstream *own_upstream(struct mk_server *server, const struct c
         .transport = c->set->transport,
         .name = c->set->server_name ? c->set->server_name : c->backend->host,
         .connect_ms = (unsigned)c->set->connect_ms,
+        .protocol = c->set->is_h2 && c->set->is_secure ? "h2" : NULL,
     };
 
     return mk_upstream_new(server, &options);
