@@ -62,7 +62,7 @@ def test_a_backend_that_agrees(start, plugin, spoken):
         server = start(**asking(plugin, ("a", backend.port, "h2")))
         for _ in range(3):
             assert server.get("/a").body == b"agreed"
-        assert backend.agreed == ["h2"]
+        assert eventually(lambda: backend.agreed == ["h2"])
 
 
 @pytest.mark.parametrize("spoken", [["http/1.1"], []])
@@ -75,7 +75,7 @@ def test_a_backend_that_chooses_nothing_gets_no_byte(start, plugin, spoken):
         assert answer.body == b"127.0.0.1:%d: the backend does not speak h2 (ALPN)" % backend.port
         server.wait_for_log(f"{plugin}: handshake with a backend failed: it does not speak h2 .ALPN.")
         assert eventually(lambda: backend.ends == [b""])
-        assert backend.agreed == [None]
+        assert eventually(lambda: backend.agreed == [None])
 
 
 def test_a_backend_that_refuses_by_alert(start, plugin):
@@ -90,7 +90,7 @@ def test_a_backend_that_refuses_by_alert(start, plugin):
 def test_http_is_offered_where_nothing_is_asked(start, plugin, spoken, agreed):
     with Backend(spoken) as backend:
         assert start(**asking(plugin, ("a", backend.port, ""))).get("/a").body == b"agreed"
-        assert backend.agreed == [agreed]
+        assert eventually(lambda: backend.agreed == [agreed])
 
 
 def test_each_connection_asks_for_its_own(start, plugin):
@@ -103,7 +103,7 @@ def test_each_connection_asks_for_its_own(start, plugin):
         for _, client in clients:
             assert client.response().body == b"agreed"
             client.close()
-        assert set(backend.agreed) == {"h2", "mqtt", "http/1.1"}
+        assert eventually(lambda: set(backend.agreed) == {"h2", "mqtt", "http/1.1"})
 
 
 def test_another_failure_keeps_its_name(start, plugin):
