@@ -7,6 +7,7 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -636,6 +637,14 @@ def test_settings_are_acknowledged_and_pings_answered(client):
     client.send(frame(PING, 0, 0, b"abcdefgh"))
     answer = client.until(PING)
     assert (answer.flags, answer.payload) == (ACK, b"abcdefgh")
+
+
+def test_a_ping_for_each_answer_is_no_flood(server):
+    """Libraries of gRPC measure the link so, and give both windows back"""
+    with Frames(address(server)) as client:
+        for i in range(1500):
+            client.send(client.head(2 * i + 1, "/a.txt"), frame(PING, 0, 0, b"12345678"), frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)))
+            assert client.answer(2 * i + 1) == (200, b"a"), i
 
 
 def test_a_client_that_answers_pings_is_kept(start):

@@ -37,8 +37,9 @@ enum {
     H2_CREDIT_A_REQUEST = 4, /* one that was answered */
     H2_CREDIT_A_PIECE =
         2, /* sent by a handler that took the stream: both windows may be given back */
-    H2_CREDIT_A_SENT = 12, /* a piece that a client sent: its server may give both windows back, and
-                              measure the link by PING, as those of gRPC do */
+    H2_CREDIT_A_SENT =
+        12, /* a piece of a body that we sent: its peer may give both windows back, and
+                              measure the link by PING, as clients and servers of gRPC do */
     H2_CREDIT_BYTES = 1024, /* so many of a body, either way, earn 1 */
 };
 

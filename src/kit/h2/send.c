@@ -225,11 +225,15 @@ static void end_body(struct h2_stream *st, uint8_t *room, enum h2_last last)
         end_output(st);
 }
 
-/* Of a server its owner earns, who knows which streams handlers took. */
-static void earn(struct h2_session *s, size_t len)
+/* Of a server, frames that windows cut earn nothing: a client could have any number of them. */
+static void earn(const struct h2_stream *st, size_t len)
 {
-    h2_credit_move(&s->credit, len);
-    h2_credit_earn(&s->credit, H2_CREDIT_A_SENT);
+    struct h2_session *s = st->session;
+
+    if (s->is_client)
+        h2_credit_move(&s->credit, len); /* a server's owner does */
+    if (s->is_client || (len > 0 && st->window > 0 && s->window > 0))
+        h2_credit_earn(&s->credit, H2_CREDIT_A_SENT);
 }
 
 static void write_data(struct h2_session *s, struct h2_stream *st)
@@ -249,8 +253,7 @@ static void write_data(struct h2_session *s, struct h2_stream *st)
         return;
     }
     commit_data(st, room, (size_t)n, last);
-    if (s->is_client)
-        earn(s, (size_t)n);
+    earn(st, (size_t)n);
     if (last != H2_LAST_NOT)
         end_body(st, room, last);
 }
