@@ -97,6 +97,7 @@ void proxy_call_lose(struct proxy_call *c, int error)
     bool was_closed = c->state == PROXY_CALL_OVER;
 
     c->conn = NULL;
+    c->was_refused = c->was_refused || c->state == PROXY_CALL_READY; /* nothing of it has left */
     if (!was_closed)
         proxy_call_turn_to(c, PROXY_CALL_OVER);
     if (c->is_put) {

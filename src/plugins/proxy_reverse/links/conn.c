@@ -246,21 +246,27 @@ static bool is_done(const struct proxy_conn *conn)
            h2_wire_is_flushed(w);
 }
 
+/* What would be written now never arrives: calls that have no stream are refused, and may be made again. */
+static void see_end(struct proxy_conn *conn)
+{
+    if (conn->wire.is_lost || conn->wire.has_ended)
+        conn->wire.session.is_leaving = true;
+}
+
 static void on_event(struct mk_stream *s, unsigned events, void *arg)
 {
     struct proxy_conn *conn = arg;
 
     (void)s;
-    if (events & MK_IO_ERROR) {
-        end_conn(conn, MK_E_PEER);
-        return;
-    }
     h2_wire_begin(&conn->wire, now_ms(conn));
-    if (events & (MK_IO_READ | MK_IO_HANGUP))
+    if (events & MK_IO_ERROR)
+        conn->wire.is_lost = true;
+    else if (events & (MK_IO_READ | MK_IO_HANGUP))
         h2_wire_receive(&conn->wire);
     see_proof(conn);
     if (events & MK_IO_TIMEOUT)
         tick(conn);
+    see_end(conn);
     for (int i = 0; i < ROUNDS && (i == 0 || conn->told); i++) {
         take_waiting(conn);
         proxy_conn_tell(conn);
