@@ -137,8 +137,8 @@ void proxy_conn_part(struct proxy_conn *conn, struct proxy_call *c)
     if (c->state == PROXY_CALL_READY)
         conn->nready--;
     c->conn = NULL;
-    if (conn->ncalls == 0 && conn->wire.stream)
-        proxy_conn_wake(conn);
+    if ((conn->ncalls == 0 || c->state == PROXY_CALL_READY) && conn->wire.stream)
+        proxy_conn_wake(conn); /* it is idle, or has room for one that waits */
 }
 
 static void tell_call(struct proxy_call *c)
@@ -208,6 +208,12 @@ static void take_waiting(struct proxy_conn *conn)
     }
 }
 
+/* Is anyone to be told, or to be moved here? */
+static bool has_more(const struct proxy_conn *conn)
+{
+    return conn->told || (has_free(conn) && unconnected(conn));
+}
+
 /* ---- events ---- */
 
 static void set_time(struct proxy_conn *conn)
@@ -267,7 +273,7 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
     if (events & MK_IO_TIMEOUT)
         tick(conn);
     see_end(conn);
-    for (int i = 0; i < ROUNDS && (i == 0 || conn->told); i++) {
+    for (int i = 0; i < ROUNDS && (i == 0 || has_more(conn)); i++) {
         take_waiting(conn);
         proxy_conn_tell(conn);
         h2_wire_send(&conn->wire);
@@ -278,7 +284,7 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
         return;
     }
     h2_wire_end(&conn->wire);
-    if (conn->told)
+    if (has_more(conn))
         proxy_conn_wake(conn);
     set_time(conn);
 }
