@@ -246,10 +246,9 @@ static bool is_done(const struct proxy_conn *conn)
 {
     const struct h2_wire *w = &conn->wire;
 
-    if (w->is_lost || w->has_ended)
+    if (w->is_lost || w->has_ended || w->session.is_over) /* GOAWAY has left, or may not for long */
         return true;
-    return (w->session.is_over || (w->session.is_leaving && conn->ncalls == 0)) &&
-           h2_wire_is_flushed(w);
+    return w->session.is_leaving && conn->ncalls == 0 && h2_wire_is_flushed(w);
 }
 
 /* What would be written now never arrives: calls that have no stream are refused, and may be made again. */
