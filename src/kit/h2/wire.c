@@ -149,6 +149,7 @@ static bool receive_some(struct h2_wire *w)
         w->is_lost = w->is_lost || n < 0;
         return false;
     }
+    w->has_received = true;
     h2_session_receive(&w->session, w->desk->in, (size_t)n);
     h2_session_sweep(&w->session);
     return !w->session.is_lost;

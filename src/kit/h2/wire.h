@@ -33,6 +33,7 @@ struct h2_wire {
     struct h2_text left; /* bytes that the kernel did not take; its sum is the owner's */
     int64_t moved_ms;    /* when the peer last took bytes, or a wait for it began */
     bool is_busy;        /* inside an event: what is written leaves at its end */
+    bool has_received;   /* bytes came since its owner looked; the owner's to clear */
     bool has_ended;      /* its peer sends no more */
     bool is_paused;      /* nothing is read before the peer takes what waits */
     bool is_lost;        /* its stream is broken, or memory is missing: it is to be closed */

@@ -63,10 +63,11 @@ struct proxy_conn {
     struct mk_upstream_wait *wait; /* until it is connected */
     struct proxy_call *calls;
     struct proxy_call *told, **told_last;
-    size_t sum;      /* of texts; nobody asks */
-    unsigned ncalls; /* all of them */
-    unsigned nready; /* of them, without a stream */
-    bool is_used;    /* a call was made over it */
+    size_t sum;        /* of texts; nobody asks */
+    unsigned ncalls;   /* all of them */
+    unsigned nready;   /* of them, without a stream */
+    unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
+    bool is_used;      /* a call was made over it */
     bool
         is_pinged; /* an answer to our PING is awaited: no further call is made over it meanwhile */
 };

@@ -216,18 +216,27 @@ static bool has_more(const struct proxy_conn *conn)
 
 /* ---- events ---- */
 
+/* What else happens meanwhile puts the time off no further. */
 static void set_time(struct proxy_conn *conn)
 {
-    unsigned idle_ms = conn->way.idle_ms ? conn->way.idle_ms : IDLE_MS;
+    const unsigned ms = conn->is_pinged     ? PROOF_MS
+                        : conn->ncalls > 0  ? 0
+                        : conn->way.idle_ms ? conn->way.idle_ms
+                                            : IDLE_MS;
 
-    mk_stream_timeout(conn->wire.stream, conn->is_pinged     ? PROOF_MS
-                                         : conn->ncalls == 0 ? idle_ms
-                                                             : 0);
+    if (conn->is_pinged && conn->wire.has_received) /* the proof may be behind what comes */
+        conn->timed_ms = 0;
+    conn->wire.has_received = false;
+    if (ms == conn->timed_ms)
+        return;
+    conn->timed_ms = ms;
+    mk_stream_timeout(conn->wire.stream, ms);
 }
 
 /* Nobody needs it, or it gave no proof that it lives. */
 static void tick(struct proxy_conn *conn)
 {
+    conn->timed_ms = 0;
     if (conn->is_pinged)
         conn->wire.is_lost = true;
     else if (conn->ncalls == 0)
@@ -299,7 +308,7 @@ void proxy_conn_doubt(struct proxy_conn *conn)
         return;
     h2_session_ping(&conn->wire.session);
     conn->is_pinged = true;
-    mk_stream_timeout(conn->wire.stream, PROOF_MS);
+    set_time(conn);
     proxy_conn_wake(conn);
 }
 
