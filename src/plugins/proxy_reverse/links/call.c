@@ -67,6 +67,8 @@ void proxy_call_unlink(struct proxy_call *c)
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;
+    else if (c->conn)
+        c->conn->last = c->at;
     c->at = NULL;
 }
 

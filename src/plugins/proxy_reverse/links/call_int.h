@@ -60,8 +60,8 @@ struct proxy_conn {
     struct proxy_calls *all;
     struct proxy_conn *next, **at;
     struct proxy_call_way way;
-    struct mk_upstream_wait *wait; /* until it is connected */
-    struct proxy_call *calls;
+    struct mk_upstream_wait *wait;    /* until it is connected */
+    struct proxy_call *calls, **last; /* the oldest one first */
     struct proxy_call *told, **told_last;
     size_t sum;        /* of texts; nobody asks */
     unsigned ncalls;   /* all of them */

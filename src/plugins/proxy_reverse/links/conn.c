@@ -104,11 +104,10 @@ void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
 {
     c->conn = conn;
     c->base.session = &conn->wire.session;
-    c->next = conn->calls;
-    c->at = &conn->calls;
-    if (c->next)
-        c->next->at = &c->next;
-    conn->calls = c;
+    c->next = NULL;
+    c->at = conn->last;
+    *conn->last = c;
+    conn->last = &c->next;
     conn->ncalls++;
     if (!conn->wire.stream)
         return;
@@ -169,15 +168,6 @@ void proxy_conn_tell(struct proxy_conn *conn)
 
 /* ---- calls that wait for a connection which may never come, as the backend has all that it may have ---- */
 
-static struct proxy_call *oldest(struct proxy_conn *conn)
-{
-    struct proxy_call *c = conn->calls;
-
-    while (c && c->next)
-        c = c->next;
-    return c;
-}
-
 static struct proxy_conn *unconnected(const struct proxy_conn *like)
 {
     struct proxy_conn *conn = like->all->conns;
@@ -197,7 +187,7 @@ static void take_waiting(struct proxy_conn *conn)
     struct proxy_conn *from;
 
     while (has_free(conn) && (from = unconnected(conn)) != NULL) {
-        struct proxy_call *c = oldest(from);
+        struct proxy_call *c = from->calls;
 
         if (c) {
             proxy_conn_part(from, c);
@@ -368,6 +358,7 @@ static struct proxy_conn *new_conn(struct proxy_calls *calls, const struct proxy
     if (!conn)
         return NULL;
     conn->way = *way;
+    conn->last = &conn->calls;
     conn->told_last = &conn->told;
     *error = mk_upstream_take(way->upstream, calls->worker, true, on_connected, conn, &conn->wait);
     if (*error < 0) {
