@@ -93,15 +93,24 @@ void proxy_call_put(struct proxy_call *c)
     proxy_call_free(c);
 }
 
+/* The last event of one whose answer is cut. */
+static unsigned cut(struct proxy_call *c)
+{
+    if (c->alarm)
+        mk_alarm_cancel(c->alarm);
+    return MK_IO_READ | MK_IO_ERROR;
+}
+
 void proxy_call_lose(struct proxy_call *c, int error)
 {
     proxy_called_fn called = c->called;
-    bool was_closed = c->state == PROXY_CALL_OVER;
 
     c->conn = NULL;
     c->was_refused = c->was_refused || c->state == PROXY_CALL_READY; /* nothing of it has left */
-    if (!was_closed)
+    if (c->state != PROXY_CALL_OVER) { /* one that is over needs none, but may not know it yet */
         proxy_call_turn_to(c, PROXY_CALL_OVER);
+        c->events |= cut(c);
+    }
     if (c->is_put) {
         proxy_call_free(c);
     } else if (called) {
@@ -109,8 +118,8 @@ void proxy_call_lose(struct proxy_call *c, int error)
 
         proxy_call_free(c);
         called(arg, true, error);
-    } else if (c->fn) {
-        c->fn(NULL, MK_IO_READ | MK_IO_ERROR, c->arg);
+    } else if (c->fn && c->events) {
+        c->fn(NULL, c->events, c->arg);
     }
 }
 
@@ -138,6 +147,8 @@ void proxy_call_tell(struct proxy_call *c, mk_stream_fn fn, void *arg)
 
 void proxy_call_run_soon(struct proxy_call *c)
 {
+    if (c->state == PROXY_CALL_OVER && !c->has_end)
+        return;
     proxy_call_note(c, MK_IO_READ | MK_IO_WRITE);
     if (c->conn)
         proxy_conn_wake(c->conn);
@@ -189,6 +200,8 @@ static int open_stream(struct proxy_call *c, struct mk_str head)
     if (!h2_session_open(&conn->wire.session, &c->base)) { /* the backend takes fewer now */
         c->was_refused = true;
         proxy_call_turn_to(c, PROXY_CALL_OVER);
+        proxy_call_note(c, cut(c));
+        proxy_conn_wake(conn);
         return MK_E_PEER;
     }
     c->base.is_head = head.len > 5 && memcmp(head.p, "HEAD ", 5) == 0;
@@ -433,7 +446,7 @@ static void on_over(struct h2_stream *st)
         proxy_call_free(c);
         return;
     }
-    proxy_call_note(c, c->has_end ? MK_IO_READ : MK_IO_READ | MK_IO_ERROR);
+    proxy_call_note(c, c->has_end ? MK_IO_READ : cut(c));
 }
 
 const struct h2_events proxy_call_events = {
