@@ -19,9 +19,10 @@ struct proxy_calls; /* the connections of a worker, to all backends */
 /** How calls to a backend go. */
 struct proxy_call_way {
     struct mk_upstream *upstream;
-    bool is_secure;       /* :scheme is https */
-    unsigned max_waiting; /* calls for one connection that is not there yet; above: MK_E_BUSY */
-    unsigned idle_ms;     /* 0: a minute */
+    bool is_secure; /* :scheme is https */
+    unsigned
+        max_waiting; /* calls of a worker, when the backend has all its connections; above: MK_E_BUSY */
+    unsigned idle_ms; /* 0: a minute */
 };
 
 /** @return NULL: no memory. */
@@ -34,7 +35,7 @@ typedef void (*proxy_called_fn)(void *arg, bool fresh, int error);
 
 /**
  * Begin a call.
- * @param fresh  only over a connection that is made for it
+ * @param fresh  over a connection that is made for it, unless the backend has all that it may have: called says which
  * @param call   out: the caller's until proxy_call_put, or an error. called is not called inside this function
  * @return 0; MK_E_BUSY, MK_E_NOMEM: as of mk_upstream_take
  */

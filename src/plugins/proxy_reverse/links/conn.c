@@ -340,13 +340,41 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         end_conn(conn, MK_E_NOMEM);
 }
 
-static bool has_room(const struct proxy_conn *conn, const struct proxy_call_way *way, bool fresh)
+/* Is there a connection that can carry one more call now? */
+static struct proxy_conn *connected(const struct proxy_calls *calls,
+                                    const struct proxy_call_way *way)
 {
-    if (conn->way.upstream != way->upstream || conn->wire.is_lost)
-        return false;
-    if (conn->wire.stream)
-        return !fresh && has_free(conn);
-    return conn->ncalls < STREAMS && conn->ncalls < way->max_waiting + 1;
+    struct proxy_conn *conn = calls->conns;
+
+    while (conn && !(conn->wire.stream && conn->way.upstream == way->upstream && has_free(conn)))
+        conn = conn->next;
+    return conn;
+}
+
+/* Is there a connection to come that another call may wait for? @param nwaiting  out: calls that wait for any */
+static struct proxy_conn *coming(const struct proxy_calls *calls, const struct proxy_call_way *way,
+                                 unsigned *nwaiting)
+{
+    struct proxy_conn *found = NULL;
+
+    *nwaiting = 0;
+    for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
+        if (conn->wire.stream || conn->way.upstream != way->upstream)
+            continue;
+        *nwaiting += conn->ncalls;
+        if (conn->ncalls < STREAMS && conn->ncalls < way->max_waiting + 1)
+            found = conn;
+    }
+    return found;
+}
+
+/* Does the backend have all the connections that it may have? */
+static bool is_full(const struct proxy_call_way *way)
+{
+    unsigned open, idle, waiting;
+
+    mk_upstream_load(way->upstream, &open, &idle, &waiting);
+    return waiting > 0;
 }
 
 static struct proxy_conn *new_conn(struct proxy_calls *calls, const struct proxy_call_way *way,
@@ -372,9 +400,19 @@ static struct proxy_conn *new_conn(struct proxy_calls *calls, const struct proxy
 struct proxy_conn *proxy_conn_for(struct proxy_calls *calls, const struct proxy_call_way *way,
                                   bool fresh, int *error)
 {
-    for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
-        if (has_room(conn, way, fresh))
-            return conn;
+    struct proxy_conn *ready = connected(calls, way), *conn;
+    unsigned nwaiting;
+
+    if (ready && !fresh)
+        return ready;
+    conn = coming(calls, way, &nwaiting);
+    if (nwaiting > way->max_waiting && way->max_waiting > 0 && is_full(way)) {
+        *error = MK_E_BUSY;
+        return NULL;
     }
-    return new_conn(calls, way, error);
+    if (!conn)
+        conn = new_conn(calls, way, error);
+    if (conn && ready && is_full(way)) /* it is not to wait for one that may never come */
+        proxy_conn_wake(ready);
+    return conn;
 }
