@@ -332,9 +332,9 @@ static void try_next(struct proxy_exchange *x)
 }
 
 /* What does a connection that ended before an answer say of the backend? */
-static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x)
+static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x, bool is_stale)
 {
-    if (!x->is_fresh && x->state != PROXY_HEAD)
+    if (is_stale && x->state != PROXY_HEAD)
         return PROXY_STALE;
     return x->intake.owes ? PROXY_LEFT /* not all is here: perhaps it gave up on the client */
                           : PROXY_BROKE;
@@ -362,14 +362,22 @@ static bool repeats_refused(struct proxy_exchange *x)
     return take_connection(x, false);
 }
 
+/* An idle connection that was closed is no fault of its backend's, and another one may do. What comes of a stream alone is
+ * said of this request: it would be said over another connection too. */
+static bool was_idle(const struct proxy_exchange *x)
+{
+    return !x->is_fresh && proxy_link_is_lost(&x->link) && !proxy_link_was_refused(&x->link);
+}
+
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
+    const bool is_stale = was_idle(x);
     const struct backend_loss loss = {
         .was_heard = x->state == PROXY_HEAD,
         .has_left = proxy_has_left(x) && !proxy_link_was_refused(&x->link),
         .is_idempotent = x->is_idempotent,
         .keeps_body = x->is_kept || intake_can_rewind(&x->intake),
-        .is_fresh = x->is_fresh,
+        .is_fresh = !is_stale,
         .is_last = x->tries + 1 >= x->set->attempts,
     };
     const char *rule;
@@ -388,7 +396,7 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     mk_request_log(x->r, MK_LOG_WARN, "proxy backend failed entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
     mk_request_reason(x->r, why); /* others may not be there to try */
-    proxy_exchange_give_up(x, outcome_of_end(x));
+    proxy_exchange_give_up(x, outcome_of_end(x, is_stale));
     x->tries++;
     if (verdict == BACKEND_REPEAT_OTHER)
         try_next(x);

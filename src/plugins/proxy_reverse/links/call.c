@@ -177,6 +177,11 @@ void proxy_call_timeout(struct proxy_call *c, unsigned ms)
         mk_alarm_cancel(c->alarm);
 }
 
+bool proxy_call_is_lost(const struct proxy_call *c)
+{
+    return !c->conn;
+}
+
 bool proxy_call_was_refused(const struct proxy_call *c)
 {
     return c->was_refused;

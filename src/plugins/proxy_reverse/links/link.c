@@ -96,6 +96,11 @@ bool proxy_link_is_quiet(struct proxy_link *l)
     return l->call || mk_upstream_is_quiet(l->upstream, l->stream);
 }
 
+bool proxy_link_is_lost(const struct proxy_link *l)
+{
+    return !l->call || proxy_call_is_lost(l->call);
+}
+
 bool proxy_link_was_refused(const struct proxy_link *l)
 {
     return l->call && proxy_call_was_refused(l->call);

@@ -51,6 +51,8 @@ ssize_t proxy_link_write(struct proxy_link *l, const struct iovec *iov, int niov
 
 /** As mk_upstream_is_quiet; calls are. */
 bool proxy_link_is_quiet(struct proxy_link *l) MK_MUST_USE;
+/** Did its connection end? Else an end is of this request alone. */
+bool proxy_link_is_lost(const struct proxy_link *l);
 /** Was the request not looked at, as its backend says? */
 bool proxy_link_was_refused(const struct proxy_link *l);
 
