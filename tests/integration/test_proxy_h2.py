@@ -476,7 +476,7 @@ def test_a_client_that_leaves(start, protocol, when):
 
 # ---- few streams, many requests ----
 
-@pytest.mark.parametrize("entry, connections", [("MaxConnections 1\nQueueTimeout 20s", 1)])
+@pytest.mark.parametrize("entry, connections", [("MaxConnections 1\nQueueTimeout 20s", 1), ("", 20)])
 def test_a_stream_at_a_time(start, protocol, entry, connections):
     """MAX_CONCURRENT_STREAMS 1 (RFC 9113 section 5.1.2): each request is answered, in its turn."""
     most = [0]
@@ -499,6 +499,49 @@ def test_a_stream_at_a_time(start, protocol, entry, connections):
             pass
         assert answers == [b"/%d" % n for n in range(20)]
         assert most[0] == 1 and backend.connections <= connections
+
+
+def test_a_burst_before_the_settings(start):
+    """A backend that takes two streams refuses others (RFC 9113 section 5.1.2): calls wait until it has said so, and none is refused."""
+    def serve(peer):
+        time.sleep(0.05)
+        answered = set()
+        while request := peer.request():
+            active = [q for q in peer.requests.values() if q.stream not in answered]
+            if len(active) > 2:
+                peer.reset_stream(request.stream, REFUSED_STREAM)
+                backend.refused += 1
+            else:
+                peer.answer(request.stream, b"ok")
+            answered.add(request.stream)
+
+    with H2Backend(serve, payload=settings(MAX_CONCURRENT_STREAMS=2)) as backend:
+        backend.refused = 0
+        server = start(**front("MaxConnections 3\nQueueTimeout 20s", backend))
+        with at_once(*[lambda: server.request("/").status] * 40) as statuses:
+            pass
+        assert set(statuses) == {200} and backend.refused == 0
+
+
+def test_a_queue_that_is_full(start):
+    """QueueLength counts calls that wait for a stream, beside one for which a connection is to be made."""
+    def serve(peer):
+        peer.until_true(lambda: peer.requests)
+        assert eventually(lambda: backend.is_open)
+        peer.answer(1, b"ok")
+        while request := peer.request():
+            if request.stream > 1:
+                peer.answer(request.stream, b"ok")
+
+    with H2Backend(serve, payload=settings(MAX_CONCURRENT_STREAMS=1)) as backend:
+        backend.is_open = False
+        server = start(**front("MaxConnections 1\nQueueLength 2\nQueueTimeout 20s\nOfflineTimeOut 0", backend))
+        with at_once(lambda: server.request("/").status) as first:
+            assert eventually(lambda: backend.peers and backend.peers[0].requests)
+            with at_once(*[lambda: server.request("/").status] * 8) as statuses:
+                assert eventually(lambda: statuses.count(503) == 5)
+                backend.is_open = True
+        assert first == [200] and sorted(statuses) == [200] * 3 + [503] * 5
 
 
 # ---- GOAWAY, REFUSED_STREAM ----

@@ -6,6 +6,8 @@
 #include "kit/backends/repeat.h"
 #include "kit/target/target.h"
 
+#include <limits.h>
+
 enum {
     EXPECT_MS = 1000, /* a backend that does not know of 100 gets the body then */
     REFUSALS_MAX = 3,
@@ -292,7 +294,7 @@ static bool take_connection(struct proxy_exchange *x, bool fresh)
     const struct proxy_call_way way = {
         .upstream = x->attempt.upstream,
         .is_secure = x->set->is_secure,
-        .max_waiting = (unsigned)x->set->queue,
+        .max_waiting = x->set->max_connections > 0 ? (unsigned)x->set->queue : UINT_MAX,
         .idle_ms = (unsigned)x->set->idle_ms,
     };
     int err;

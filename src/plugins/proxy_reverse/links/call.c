@@ -41,6 +41,7 @@ int proxy_call_begin(struct proxy_call **call, struct proxy_calls *calls,
     c->called = called;
     c->arg = arg;
     c->worker = calls->worker;
+    c->wants_fresh = fresh;
     c->conn = proxy_conn_for(calls, way, fresh, &err);
     if (!c->conn) {
         free(c);
@@ -211,7 +212,6 @@ static int open_stream(struct proxy_call *c, struct mk_str head)
     }
     c->base.is_head = head.len > 5 && memcmp(head.p, "HEAD ", 5) == 0;
     proxy_call_turn_to(c, PROXY_CALL_OPEN);
-    conn->is_used = true;
     err = proxy_call_write_head(&c->base, head, conn->way.is_secure, &c->to_send);
     c->is_sent = c->to_send == 0;
     return err;

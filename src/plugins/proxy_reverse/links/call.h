@@ -21,7 +21,7 @@ struct proxy_call_way {
     struct mk_upstream *upstream;
     bool is_secure; /* :scheme is https */
     unsigned
-        max_waiting; /* calls of a worker, when the backend has all its connections; above: MK_E_BUSY */
+        max_waiting; /* calls of a worker beside the one that makes a connection; above: MK_E_BUSY */
     unsigned idle_ms; /* 0: a minute */
 };
 

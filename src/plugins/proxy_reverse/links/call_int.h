@@ -51,7 +51,9 @@ struct proxy_call {
     bool is_sent;           /* all of the request was written by its owner */
     bool is_full;           /* out was */
     bool was_refused;
-    bool is_put; /* by its owner: freed when its stream is swept */
+    bool wants_fresh; /* no connection that was there before it */
+    bool is_fresh;    /* its connection was not */
+    bool is_put;      /* by its owner: freed when its stream is swept */
 };
 
 /** A connection of a worker. */
@@ -67,7 +69,8 @@ struct proxy_conn {
     unsigned ncalls;   /* all of them */
     unsigned nready;   /* of them, without a stream */
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
-    bool is_used;      /* a call was made over it */
+    bool
+        is_patient; /* its backend has not said how many streams it takes: one call at a time until then */
     bool
         is_pinged; /* an answer to our PING is awaited: no further call is made over it meanwhile */
 };

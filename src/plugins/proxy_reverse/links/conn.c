@@ -12,6 +12,7 @@ enum {
     HEAD = 64 << 10,      /* what backends are told of heads; MaxAnswerHead decides */
     IDLE_MS = 60000,      /* unless the settings say otherwise */
     PROOF_MS = 5000,      /* for the answer to a PING */
+    SETTLE_MS = 1000,     /* for its settings, before calls do not wait for them any more */
     ROUNDS = 4,           /* of telling and sending in one event */
 };
 
@@ -100,6 +101,21 @@ void proxy_calls_free(struct proxy_calls *calls)
 
 /* ---- calls ---- */
 
+/* More calls than it has said to take would be refused, again and again with each new connection. */
+static bool is_awaited(const struct proxy_conn *conn)
+{
+    const struct h2_session *s = &conn->wire.session;
+
+    return conn->is_patient && !conn->is_pinged && s->is_assumed && !s->is_over && !s->is_leaving;
+}
+
+static bool has_free(const struct proxy_conn *conn)
+{
+    if (conn->is_pinged || (is_awaited(conn) && conn->wire.session.nstreams + conn->nready > 0))
+        return false;
+    return h2_session_room(&conn->wire.session) > conn->nready;
+}
+
 void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
 {
     c->conn = conn;
@@ -111,8 +127,10 @@ void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
     conn->ncalls++;
     if (!conn->wire.stream)
         return;
-    proxy_call_turn_to(c, PROXY_CALL_READY);
-    proxy_call_note(c, 0);
+    if (has_free(conn)) {
+        proxy_call_turn_to(c, PROXY_CALL_READY);
+        proxy_call_note(c, 0);
+    }
     proxy_conn_wake(conn);
 }
 
@@ -142,14 +160,13 @@ void proxy_conn_part(struct proxy_conn *conn, struct proxy_call *c)
 
 static void tell_call(struct proxy_call *c)
 {
-    struct proxy_conn *conn = c->conn;
     proxy_called_fn called = c->called;
     unsigned events = c->events;
 
     c->events = 0;
     if (called) { /* its first event follows when it knows whom to tell */
         c->called = NULL;
-        called(c->arg, !conn->is_used, 0);
+        called(c->arg, c->is_fresh, 0);
     } else if (c->fn && events) {
         c->fn(NULL, events, c->arg);
     }
@@ -168,40 +185,96 @@ void proxy_conn_tell(struct proxy_conn *conn)
 
 /* ---- calls that wait for a connection which may never come, as the backend has all that it may have ---- */
 
-static struct proxy_conn *unconnected(const struct proxy_conn *like)
+/* @param anyhow  those too that want a fresh one */
+static struct proxy_call *oldest_waiting(const struct proxy_conn *conn, bool anyhow)
 {
-    struct proxy_conn *conn = like->all->conns;
+    struct proxy_call *c = conn->calls;
 
-    while (conn && (conn->wire.stream || conn->way.upstream != like->way.upstream))
-        conn = conn->next;
-    return conn;
+    while (c && (c->state != PROXY_CALL_WAITING || (c->wants_fresh && !anyhow)))
+        c = c->next;
+    return c;
 }
 
-static bool has_free(const struct proxy_conn *conn)
+static bool is_unconnected(const struct proxy_conn *conn, const struct mk_upstream *upstream)
 {
-    return !conn->is_pinged && h2_session_room(&conn->wire.session) > conn->nready;
+    return !conn->wire.stream && conn->way.upstream == upstream;
+}
+
+/* Does the backend have all the connections that it may have? */
+static bool is_full(const struct proxy_call_way *way)
+{
+    unsigned open, idle, waiting;
+
+    mk_upstream_load(way->upstream, &open, &idle, &waiting);
+    return waiting > 0;
+}
+
+/* The newest connections come first. Who wants a fresh one waits for it as long as it may come. */
+static struct proxy_call *next_waiting(const struct proxy_conn *conn)
+{
+    struct proxy_call *found = NULL;
+
+    for (struct proxy_conn *from = conn->all->conns; from; from = from->next) {
+        struct proxy_call *c = is_unconnected(from, conn->way.upstream)
+                                   ? oldest_waiting(from, is_full(&conn->way))
+                                   : NULL;
+
+        found = c ? c : found;
+    }
+    return found;
 }
 
 static void take_waiting(struct proxy_conn *conn)
 {
-    struct proxy_conn *from;
+    struct proxy_call *c;
 
-    while (has_free(conn) && (from = unconnected(conn)) != NULL) {
-        struct proxy_call *c = from->calls;
+    while (has_free(conn) && (c = next_waiting(conn)) != NULL) {
+        struct proxy_conn *from = c->conn;
 
-        if (c) {
-            proxy_conn_part(from, c);
-            proxy_conn_join(conn, c);
-        }
+        proxy_conn_part(from, c);
+        proxy_conn_join(conn, c);
         if (from->ncalls == 0)
             end_conn(from, MK_E_PEER);
     }
 }
 
+/* Its backend takes fewer than wait for it. */
+static void send_away(struct proxy_conn *conn)
+{
+    struct proxy_call *c;
+
+    while ((c = oldest_waiting(conn, true)) != NULL) {
+        int err = 0;
+        struct proxy_conn *other;
+
+        proxy_conn_part(conn, c);
+        other = proxy_conn_for(conn->all, &conn->way, c->wants_fresh, &err);
+        if (other)
+            proxy_conn_join(other, c);
+        else
+            proxy_call_lose(c, err);
+    }
+}
+
+/* Those that wait for it come first. */
+static void admit(struct proxy_conn *conn)
+{
+    struct proxy_call *c;
+
+    while (has_free(conn) && (c = oldest_waiting(conn, true)) != NULL) {
+        c->is_fresh = true;
+        proxy_call_turn_to(c, PROXY_CALL_READY);
+        proxy_call_note(c, 0);
+    }
+    if (!is_awaited(conn))
+        send_away(conn);
+    take_waiting(conn);
+}
+
 /* Is anyone to be told, or to be moved here? */
 static bool has_more(const struct proxy_conn *conn)
 {
-    return conn->told || (has_free(conn) && unconnected(conn));
+    return conn->told || (has_free(conn) && (oldest_waiting(conn, true) || next_waiting(conn)));
 }
 
 /* ---- events ---- */
@@ -209,10 +282,11 @@ static bool has_more(const struct proxy_conn *conn)
 /* What else happens meanwhile puts the time off no further. */
 static void set_time(struct proxy_conn *conn)
 {
-    const unsigned ms = conn->is_pinged     ? PROOF_MS
-                        : conn->ncalls > 0  ? 0
-                        : conn->way.idle_ms ? conn->way.idle_ms
-                                            : IDLE_MS;
+    const unsigned ms = conn->is_pinged                        ? PROOF_MS
+                        : is_awaited(conn) && conn->ncalls > 0 ? SETTLE_MS
+                        : conn->ncalls > 0                     ? 0
+                        : conn->way.idle_ms                    ? conn->way.idle_ms
+                                                               : IDLE_MS;
 
     if (conn->is_pinged && conn->wire.has_received) /* the proof may be behind what comes */
         conn->timed_ms = 0;
@@ -231,6 +305,8 @@ static void tick(struct proxy_conn *conn)
         conn->wire.is_lost = true;
     else if (conn->ncalls == 0)
         h2_session_fail(&conn->wire.session, H2_E_NO_ERROR);
+    else
+        conn->is_patient = false;
 }
 
 static void see_proof(struct proxy_conn *conn)
@@ -272,7 +348,7 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
         tick(conn);
     see_end(conn);
     for (int i = 0; i < ROUNDS && (i == 0 || has_more(conn)); i++) {
-        take_waiting(conn);
+        admit(conn);
         proxy_conn_tell(conn);
         h2_wire_send(&conn->wire);
     }
@@ -282,6 +358,7 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
         return;
     }
     h2_wire_end(&conn->wire);
+    admit(conn); /* a stream may have closed as the last frame left */
     if (has_more(conn))
         proxy_conn_wake(conn);
     set_time(conn);
@@ -318,11 +395,8 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
     conn->wire.moved_ms = now_ms(conn);
     h2_session_init(&conn->wire.session, &proxy_call_events, &limits, NULL, &conn->sum,
                     now_ms(conn));
+    conn->is_patient = true;
     mk_stream_tell(s, on_event, conn);
-    for (struct proxy_call *c = conn->calls; c; c = c->next) {
-        proxy_call_turn_to(c, PROXY_CALL_READY);
-        proxy_call_note(c, 0);
-    }
 }
 
 static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
@@ -338,17 +412,20 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     greet(conn, s);
     if (conn->wire.session.is_lost)
         end_conn(conn, MK_E_NOMEM);
+    else
+        proxy_conn_wake(conn);
 }
 
-/* Is there a connection that can carry one more call now? */
+/* Is there a connection that can carry one more call, now or when it has its backend's settings? */
 static struct proxy_conn *connected(const struct proxy_calls *calls,
                                     const struct proxy_call_way *way)
 {
-    struct proxy_conn *conn = calls->conns;
-
-    while (conn && !(conn->wire.stream && conn->way.upstream == way->upstream && has_free(conn)))
-        conn = conn->next;
-    return conn;
+    for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
+        if (conn->wire.stream && conn->way.upstream == way->upstream && !conn->wire.is_lost &&
+            (has_free(conn) || (is_awaited(conn) && conn->ncalls < STREAMS)))
+            return conn;
+    }
+    return NULL;
 }
 
 /* Is there a connection to come that another call may wait for? @param nwaiting  out: calls that wait for any */
@@ -359,22 +436,13 @@ static struct proxy_conn *coming(const struct proxy_calls *calls, const struct p
 
     *nwaiting = 0;
     for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
-        if (conn->wire.stream || conn->way.upstream != way->upstream)
+        if (!is_unconnected(conn, way->upstream))
             continue;
         *nwaiting += conn->ncalls;
-        if (conn->ncalls < STREAMS && conn->ncalls < way->max_waiting + 1)
+        if (conn->ncalls < STREAMS)
             found = conn;
     }
     return found;
-}
-
-/* Does the backend have all the connections that it may have? */
-static bool is_full(const struct proxy_call_way *way)
-{
-    unsigned open, idle, waiting;
-
-    mk_upstream_load(way->upstream, &open, &idle, &waiting);
-    return waiting > 0;
 }
 
 static struct proxy_conn *new_conn(struct proxy_calls *calls, const struct proxy_call_way *way,
@@ -406,10 +474,9 @@ struct proxy_conn *proxy_conn_for(struct proxy_calls *calls, const struct proxy_
     if (ready && !fresh)
         return ready;
     conn = coming(calls, way, &nwaiting);
-    if (nwaiting > way->max_waiting && way->max_waiting > 0 && is_full(way)) {
-        *error = MK_E_BUSY;
+    *error = MK_E_BUSY;
+    if (nwaiting > way->max_waiting)
         return NULL;
-    }
     if (!conn)
         conn = new_conn(calls, way, error);
     if (conn && ready && is_full(way)) /* it is not to wait for one that may never come */
