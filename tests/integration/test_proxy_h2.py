@@ -2,6 +2,7 @@
 """Backends that speak HTTP/2: what they get, what clients get, and how connections are shared and replaced."""
 
 import contextlib
+import signal
 import time
 
 import pytest
@@ -11,12 +12,11 @@ from harness.backend import Backend, configured, proxy
 from harness.client import PATIENCE, eventually, free_port
 from harness.content import noise
 from harness.h2_backend import (INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, H2Backend, Orderly, Peer, at_once, settings)
-from harness.http2 import (ACK, CANCEL, DATA, END_STREAM, HEADERS, NO_ERROR, PADDED, PING, REFUSED_STREAM, RST_STREAM, SETTINGS, Frames, H2Socket,
-                           frame)
+from harness.http2 import (CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PADDED, PING, PRIORITY,
+                           PUSH_PROMISE, REFUSED_STREAM, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, H2Socket, frame)
 
 BIG = noise(300_000)
 ONE = "Workers 1\n"
-QUIET = "HealthRise 1\n"
 
 
 def front(entry, *backends, server=ONE, plugins=(), **kwargs):
@@ -836,3 +836,525 @@ def test_a_backend_that_closes_at_once(start):
         server = start(**front("OfflineTimeOut 0", backend))
         assert server.request("/", "POST", body=b"x").status == 502
         assert backend.connections <= 4
+
+
+# ---- several backends, workers, reloads, the end ----
+
+def test_one_backend_refuses_connections(start):
+    with H2Backend() as backend:
+        server = start(**front("AttemptsCount 1", f"127.0.0.1:{free_port()}", backend))
+        for _ in range(4):
+            assert server.request("/", "POST", body=b"x").body == b"ok"
+        assert len(backend.requests) == 4
+
+
+@pytest.mark.parametrize("balancer", ["Naive", "First-Alive", "RoundRobin", "LeastConnections", "SourceHash", "Random2", "ConsistentHash"])
+def test_balancers(start, balancer):
+    with H2Backend() as a, H2Backend() as b:
+        server = start(**front(f"LoadBalancer {balancer}\nOfflineTimeOut 0", a, b))
+        for _ in range(8):
+            assert server.request("/").status == 200
+        assert len(a.requests) + len(b.requests) == 8
+        if balancer == "RoundRobin":
+            assert len(a.requests) == 4
+        a.stop()
+        assert server.request("/").status == 200
+
+
+def test_two_workers(start):
+    """Each has its own connections."""
+    with Orderly() as backend:
+        server = start(**front("", backend, server="Workers 2\n"))
+        with at_once(*[lambda: [server.request("/", "POST", body=b"%d" % n).body for n in range(10)]] * 8) as answers:
+            pass
+        assert answers == [[b"%d" % n for n in range(10)]] * 8
+        assert len(backend.requests) == 80 and backend.connections <= 16
+
+
+def waiting(backend):
+    """serve for a backend that answers when it is told to."""
+    def serve(peer):
+        while request := peer.request():
+            with backend.lock:
+                backend.requests.append(request)
+            assert eventually(lambda: backend.may_answer)
+            peer.answer(request.stream, b"late")
+    return serve
+
+
+@contextlib.contextmanager
+def patient():
+    backend = H2Backend(lambda peer: waiting(backend)(peer))
+    backend.may_answer = False
+    with backend:
+        yield backend
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_reload_while_a_call_is_under_way(start, protocol, workers):
+    with patient() as backend:
+        said = front("OfflineTimeOut 0", backend, server=f"Workers {workers}\n")
+        server = start(**said)
+        with client(server, protocol) as c:
+            with at_once(lambda: c.request("/").body) as answers:
+                assert backend.has(1)
+                server.reload(**said)
+                backend.may_answer = True
+            assert answers == [b"late"]
+            for _ in range(3):
+                server.reload(**said)
+                assert server.request("/").body == b"late"
+        server.reload()
+        assert server.request("/").body == b"late"
+
+
+def test_a_reload_to_other_protocols(start):
+    with H2Backend() as new, Backend() as old:
+        server = start(**configured("", old, server="Listen 127.0.0.1:0"))
+        assert server.request("/").body == b"ok"
+        server.reload(**configured("", new.place, server="Listen 127.0.0.1:0"))
+        assert server.request("/").body == b"ok"
+        server.reload(**configured("", old, server="Listen 127.0.0.1:0"))
+        assert server.request("/").body == b"ok"
+        assert len(old.requests) == 2 and len(new.requests) == 1
+
+
+def test_the_server_stops_while_calls_are_under_way(start):
+    """They are answered before it exits."""
+    with patient() as backend:
+        server = start(**front("", backend))
+        with at_once(*[lambda: server.request("/").body] * 3) as answers:
+            assert backend.has(1)
+            assert eventually(lambda: len(backend.peers[0].seen) >= 3)
+            server.signal(signal.SIGTERM)
+            time.sleep(0.1)
+            backend.may_answer = True
+        assert answers == [b"late"] * 3
+        server.expect_exit()
+        assert eventually(lambda: backend.peers[0].sock.fileno() < 0)
+
+
+def test_a_health_check(start):
+    """Over HTTP/2 as well: a backend goes bad and is good again."""
+    health = [200]
+
+    def respond(q):
+        return (health[0] if q.path == "/health" else 200, [], b"a", [])
+
+    with Orderly(respond) as backend, H2Backend(name="b") as other:
+        server = start(**front("LoadBalancer First-Alive\nHealthCheck /health 100ms", backend, other))
+        assert server.request("/").body == b"a"
+        for status, name in [(500, b"b"), (200, b"a"), (404, b"b"), (204, b"a")]:
+            health[0] = status
+            assert eventually(lambda name=name: server.request("/").body == name)
+        checks = [q for q in backend.requests if q.path == "/health"]
+        assert checks[0].get(":authority") == backend.address and checks[0].get("user-agent") == "Monkey health check"
+        assert backend.connections <= 3
+
+
+def test_a_health_check_and_a_restart(start):
+    with H2Backend() as backend:
+        server = start(**front("HealthCheck /health 100ms\nOfflineTimeOut 60", backend))
+        assert eventually(lambda: any(q.path == "/health" for q in backend.requests))
+        backend.stop()
+        assert eventually(lambda: server.request("/").status in (502, 503))
+        backend.start()
+        assert eventually(lambda: server.request("/").status == 200)
+
+
+@pytest.mark.parametrize("how", ["silent", "refused", "reset", "goaway"])
+def test_a_health_check_that_is_not_answered(start, how):
+    def serve(peer):
+        while request := peer.request():
+            if request.path != "/health":
+                peer.answer(request.stream)
+            elif how == "goaway":
+                peer.goaway(0)
+            elif how != "silent":
+                peer.reset_stream(request.stream, REFUSED_STREAM if how == "refused" else 2)
+
+    with H2Backend(serve) as backend, H2Backend(name="b") as other:
+        server = start(**front("LoadBalancer First-Alive\nHealthCheck /health 100ms\nReadTimeout 300ms", backend, other))
+        assert eventually(lambda: server.request("/").body == b"b")
+
+
+def test_reloads_with_health_checks(start):
+    with Orderly() as backend:
+        said = front("HealthCheck /health 100ms", backend)
+        server = start(**said)
+        for _ in range(5):
+            seen = len(backend.requests)
+            assert eventually(lambda seen=seen: len(backend.requests) > seen)
+            server.reload(**said)
+        assert server.request("/").status == 200
+
+
+# ---- many at a time ----
+
+def test_a_crowd_with_bodies(start):
+    """Bodies of many sizes, each way, of a connection whose clients have different speeds."""
+    with Orderly(first={"INITIAL_WINDOW_SIZE": 70_000, "MAX_CONCURRENT_STREAMS": 7}) as backend:
+        server = start(**front("", backend, server="Workers 2\n"))
+
+        def converse(seed):
+            for n in range(5):
+                body = BIG[seed * 100:seed * 100 + n * n * 3000 + seed]
+                answer = server.request(f"/{seed}", "POST", body=body)
+                assert answer.status == 200 and answer.body == body, (seed, n, answer.status)
+            return True
+
+        with at_once(*[lambda seed=seed: converse(seed) for seed in range(1, 17)]) as done:
+            pass
+        assert done == [True] * 16
+
+
+def test_clients_that_leave_at_any_time(start):
+    """Calls that are cancelled in every state leave room for others."""
+    with H2Backend(each=lambda p, q: (time.sleep(0.002), p.answer(q.stream, b"x" * 1000)), payload=settings(MAX_CONCURRENT_STREAMS=3)) as backend:
+        server = start(**front("MaxConnections 2\nQueueTimeout 20s", backend))
+        for n in range(60):
+            with server.connect() as c:
+                c.send(http.request("/", "POST", body=b"x" * 100))
+                time.sleep(n % 7 * 0.001)
+        with at_once(*[lambda: server.request("/").status] * 10) as statuses:
+            pass
+        assert statuses == [200] * 10 and backend.connections <= 2
+
+
+def test_streams_of_a_connection_have_one_window_each(start):
+    """A client that reads nothing takes only its own (RFC 9113 section 5.2.2): others go on over the same connection."""
+    big = noise(1 << 20)
+    with Orderly(lambda q: (200, [], bytes(8 << 20) if q.path == "/slow" else big, [])) as backend:
+        server = start(**front("MaxConnections 1", backend))
+        with contextlib.ExitStack() as stack:
+            for _ in range(10):
+                slow = stack.enter_context(server.connect(receive_buffer=4096))
+                slow.send(http.request("/slow"))
+            assert eventually(lambda: len(backend.requests) == 10)
+            for _ in range(3):
+                assert server.request("/").body == big
+        assert backend.connections == 1
+
+
+def test_uploads_of_a_connection_have_one_window_each(start):
+    """A stream whose backend reads nothing holds up no other one."""
+    def serve(peer):
+        peer.open(0, 1 << 24)
+        peer.opens = False
+        while request := peer.request():
+            peer.answer(request.stream, b"%d" % len(request.body))
+
+    with H2Backend(serve) as backend:
+        server = start(**front("RequestBuffering off\nMaxConnections 1\nSendTimeout 20s", backend))
+        with server.connect() as stuck:
+            stuck.send(http.request("/", "POST", body=b"x" * 100_000)[:90_000])
+            assert eventually(lambda: backend.peers and backend.peers[0].requests)
+            for size in (1, 1000, 60_000):
+                assert server.request("/", "POST", body=b"x" * size).body == b"%d" % size
+        assert backend.connections == 1
+
+
+def test_a_client_that_sends_slowly(start):
+    """Without buffering, each piece goes on at once, and the connection is free for others."""
+    def serve(peer):
+        while request := peer.request():
+            peer.answer(request.stream, request.body)
+
+    with H2Backend(serve) as backend:
+        server = start(**front("RequestBuffering off", backend))
+        with server.connect() as slow:
+            slow.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for n in range(5):
+                slow.send(http.chunk(b"%d" % n))
+                assert eventually(lambda n=n: backend.peers and backend.peers[0].requests) and server.request("/").status == 200
+                assert eventually(lambda n=n: backend.peers[0].requests[1].body == b"01234"[:n + 1])
+            slow.send(http.chunk(b""))
+            assert slow.response("POST").body == b"01234"
+        assert backend.connections == 1
+
+
+def test_a_client_that_breaks_off_its_body(start):
+    """The backend sees no whole request (RFC 9113 section 8.1.1): RST_STREAM, not END_STREAM."""
+    with H2Backend() as backend:
+        server = start(**front("RequestBuffering off", backend))
+        for text in ("Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+                     "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\nx\r\n"):
+            with server.connect() as c:
+                c.send("POST / HTTP/1.1\r\nHost: a\r\n" + text)
+                assert eventually(lambda: backend.peers)
+                time.sleep(0.05)
+                c.finish_sending()
+                c.rest_until_cut()
+        assert server.request("/").body == b"ok"
+        assert len(backend.requests) == 1 and backend.connections == 1
+        assert len(backend.peers[0].resets) >= 2 and set(backend.peers[0].resets.values()) == {CANCEL}
+
+
+def test_a_large_head_each_way(start):
+    """In CONTINUATION frames (RFC 9113 section 6.10)."""
+    many = [(f"x-{n}", "y" * 400) for n in range(60)]
+
+    def respond(q):
+        return 200, [field for field in q.fields if field[0].startswith("x-") and not field[0].startswith("x-f")], b"ok", []
+
+    with Orderly(respond) as backend:
+        server = start(**front("MaxAnswerHead 64K", backend, server=f"{ONE}MaxRequestSize 64K\n"))
+        answer = server.request("/", headers=many)
+        assert answer.status == 200 and [f for f in answer.fields if f[0].startswith("x-")] == many
+        assert backend.connections == 1
+
+
+def test_an_answer_above_max_answer_head(start):
+    with Orderly(lambda q: (200, [(f"x-{n}", "y" * 100) for n in range(100)] if q.path == "/big" else [], b"ok", [])) as backend:
+        server = start(**front("MaxAnswerHead 4K", backend))
+        assert server.request("/big").status == 502
+        assert server.request("/").body == b"ok"
+        assert backend.connections == 1
+
+
+def test_a_table_that_shrinks(start):
+    """HEADER_TABLE_SIZE 0, and then more (RFC 7541 section 4.2)."""
+    def serve(peer):
+        for size in (0, 4096, 100, 65536, 0):
+            request = peer.request()
+            assert request.get("x-a") == "b" * 50
+            peer.send(frame(SETTINGS, 0, 0, settings(HEADER_TABLE_SIZE=size)))
+            peer.decoder.max_allowed_table_size = max(size, 4096)
+            peer.answer(request.stream)
+        peer.drain()
+
+    with H2Backend(serve) as backend:
+        server = start(**front("", backend))
+        for _ in range(5):
+            assert server.request("/", headers={"X-A": "b" * 50}).status == 200
+        assert backend.connections == 1
+
+
+def test_streams_that_end_a_connections_numbers(start):
+    """Many requests, one connection (RFC 9113 section 5.1.1)."""
+    with H2Backend() as backend:
+        server = start(**front("", backend))
+        with server.connect() as c:
+            for _ in range(500):
+                assert c.request("/").status == 200
+        assert backend.connections == 1 and max(backend.peers[0].requests) == 999
+
+
+# ---- hostile backends ----
+
+def literal(name, value):
+    """A field as HPACK has it, whatever it says (RFC 7541 section 6.2.2)."""
+    return bytes([0, *number(len(name))]) + name + bytes(number(len(value))) + value
+
+
+def number(n):
+    """With a prefix of 7 bits (RFC 7541 section 5.1)."""
+    if n < 127:
+        return [n]
+    n, octets = n - 127, [127]
+    while n >= 128:
+        octets.append(n % 128 | 128)
+        n //= 128
+    return [*octets, n]
+
+
+def block(stream, *fields, end=False):
+    return frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), stream, b"\x88" + b"".join(literal(*f) for f in fields))
+
+
+def raw_head(*fields):
+    return lambda peer, stream: [frame(HEADERS, END_HEADERS | END_STREAM, stream, b"".join(literal(*f) for f in fields))]
+
+
+def bomb(peer, stream):
+    """A table entry again and again (RFC 7541 section 7.3)."""
+    return [frame(HEADERS, END_HEADERS | END_STREAM, stream, b"\x88\x40" + bytes(number(1)) + b"x" + bytes(number(4000)) + b"y" * 4000
+                  + b"\xbe" * 12000)]
+
+
+def endless_head(peer, stream):
+    piece = b"".join(literal(b"x-%d" % n, b"y" * 100) for n in range(100))
+    return [frame(HEADERS, 0, stream, b"\x88"), *(frame(CONTINUATION, 0, stream, piece) for _ in range(400))]
+
+
+def many_empty_continuations(peer, stream):
+    return [frame(HEADERS, 0, stream, b"\x88"), *(frame(CONTINUATION, 0, stream) for _ in range(200_000))]
+
+
+def large_list(peer, stream):
+    """2 MB of fields in as many frames as it needs."""
+    text = b"\x88" + b"".join(literal(b"x-%d" % n, b"y" * 1000) for n in range(2000))
+    pieces = [text[at:at + 16384] for at in range(0, len(text), 16384)]
+    return [frame(HEADERS, 0, stream, pieces[0]), *(frame(CONTINUATION, 0, stream, p) for p in pieces[1:-1]),
+            frame(CONTINUATION, END_HEADERS, stream, pieces[-1]), frame(DATA, END_STREAM, stream)]
+
+
+WHOLE = {  # before a head of an answer is whole: 502
+    "PUSH_PROMISE (8.4)": lambda p, s: [frame(PUSH_PROMISE, END_HEADERS, s, b"\0\0\0\2\x82\x84\x86")],
+    "HEADERS of a stream that nobody began (5.1)": lambda p, s: [p.reply(s + 100, 200, end=True)],
+    "HEADERS of a stream with an even number (5.1.1)": lambda p, s: [p.reply(2, 200, end=True)],
+    "HEADERS of stream 0 (6.2)": lambda p, s: [p.reply(0, 200, end=True)],
+    "DATA before a head (8.1)": lambda p, s: [frame(DATA, 0, s, b"x")],
+    "DATA with an end before a head (8.1)": lambda p, s: [frame(DATA, END_STREAM, s, b"x")],
+    "DATA of stream 0 (6.1)": lambda p, s: [frame(DATA, 0, 0, b"x")],
+    "a frame that is too large (4.2)": lambda p, s: [frame(DATA, 0, s, b"x" * 16385)],
+    "SETTINGS of 5 bytes (6.5)": lambda p, s: [frame(SETTINGS, 0, 0, b"12345")],
+    "SETTINGS with ENABLE_PUSH (6.5.2)": lambda p, s: [frame(SETTINGS, 0, 0, settings(ENABLE_PUSH=1))],
+    "SETTINGS with too large a window (6.5.2)": lambda p, s: [frame(SETTINGS, 0, 0, settings(INITIAL_WINDOW_SIZE=1 << 31))],
+    "PING of 7 bytes (6.7)": lambda p, s: [frame(PING, 0, 0, b"1234567")],
+    "WINDOW_UPDATE of 0 for the connection (6.9)": lambda p, s: [frame(WINDOW_UPDATE, 0, 0, bytes(4))],
+    "WINDOW_UPDATE of 0 for the stream (6.9)": lambda p, s: [frame(WINDOW_UPDATE, 0, s, bytes(4))],
+    "WINDOW_UPDATE beyond 2^31-1 (6.9.1)": lambda p, s: [frame(WINDOW_UPDATE, 0, 0, b"\x7f\xff\xff\xff")] * 2,
+    "a flood of PING (10.5)": lambda p, s: [frame(PING, 0, 0, b"12345678")] * 100_000,
+    "a flood of SETTINGS (10.5)": lambda p, s: [frame(SETTINGS, 0, 0, settings(MAX_FRAME_SIZE=16384))] * 100_000,
+    "a flood of RST_STREAM (10.5)": lambda p, s: [frame(RST_STREAM, 0, s, b"\0\0\0\2")] * 100_000,
+    "a flood of PRIORITY (10.5)": lambda p, s: [frame(PRIORITY, 0, s, b"\0\0\0\0\1")] * 100_000,
+    "a flood of unknown frames (5.5)": lambda p, s: [frame(0xbb, 0, s, b"x")] * 100_000,
+    "an HPACK bomb (RFC 7541 7.3)": bomb,
+    "HPACK that is none (4.3)": lambda p, s: [frame(HEADERS, END_HEADERS | END_STREAM, s, b"\xff\xff\xff\xff\xff\xff\xff")],
+    "an index that is not there (RFC 7541 2.3.3)": lambda p, s: [frame(HEADERS, END_HEADERS | END_STREAM, s, b"\xfe")],
+    "a table larger than we said (RFC 7541 4.2)": lambda p, s: [frame(HEADERS, END_HEADERS | END_STREAM, s, b"\x3f\xe1\xff\x03\x88")],
+    "a head without an end (6.10)": endless_head,
+    "empty CONTINUATION frames (6.10)": many_empty_continuations,
+    "another frame in a head (6.10)": lambda p, s: [frame(HEADERS, 0, s, b"\x88"), frame(DATA, END_STREAM, s, b"x")],
+    "a list of 2 MB (10.5.1)": large_list,
+    "CRLF in a value (8.2.1)": lambda p, s: [block(s, (b"x-a", b"1\r\nx-b: 2"), end=True)],
+    "LF in a value (8.2.1)": lambda p, s: [block(s, (b"x-a", b"1\nx-b: 2"), end=True)],
+    "NUL in a value (8.2.1)": lambda p, s: [block(s, (b"x-a", b"1\0"), end=True)],
+    "a blank before a value (8.2.1)": lambda p, s: [block(s, (b"x-a", b" 1"), end=True)],
+    "CRLF in a name (8.2.1)": lambda p, s: [block(s, (b"x-a: 1\r\nx-b", b"2"), end=True)],
+    "upper case in a name (8.2.1)": lambda p, s: [block(s, (b"X-A", b"1"), end=True)],
+    "a colon in a name (8.2.1)": lambda p, s: [block(s, (b"x:a", b"1"), end=True)],
+    "no name (8.2.1)": lambda p, s: [block(s, (b"", b"1"), end=True)],
+    "transfer-encoding (8.2.2)": lambda p, s: [block(s, (b"transfer-encoding", b"chunked"), end=True)],
+    "an unknown pseudo-header field (8.3)": lambda p, s: [block(s, (b":x", b"1"), end=True)],
+    "one of a request (8.3)": lambda p, s: [block(s, (b":path", b"/"), end=True)],
+    "no :status (8.3.2)": raw_head((b"x-a", b"1")),
+    "nothing (8.3.2)": raw_head(),
+    ":status twice (8.3.2)": raw_head((b":status", b"200"), (b":status", b"200")),
+    ":status after a field (8.3)": raw_head((b"x-a", b"1"), (b":status", b"200")),
+    **{f":status {status!r} (8.3.2)": raw_head((b":status", status)) for status in (
+        b"1000", b"99", b"0", b"", b"2 0", b"200 OK", b"-20", b"+200", b"20x", b"000", b"0200", b"600\r\n")},
+    "101 (8.6)": lambda p, s: [p.reply(s, 101)],
+    "END_STREAM on 103 (8.1)": lambda p, s: [p.reply(s, 103, end=True)],
+    "END_STREAM after 103 (8.1)": lambda p, s: [p.reply(s, 103), frame(DATA, END_STREAM, s)],
+    "a body of 103 (8.1)": lambda p, s: [p.reply(s, 103), frame(DATA, 0, s, b"x")],
+    "content-length twice (8.1.1)": lambda p, s: [block(s, (b"content-length", b"1"), (b"content-length", b"2")),
+                                                  frame(DATA, END_STREAM, s, b"x")],
+    "content-length 1x (8.1.1)": lambda p, s: [block(s, (b"content-length", b"1x")), frame(DATA, END_STREAM, s, b"x")],
+    "content-length -1 (8.1.1)": lambda p, s: [block(s, (b"content-length", b"-1")), frame(DATA, END_STREAM, s, b"x")],
+    "content-length and no body (8.1.1)": lambda p, s: [block(s, (b"content-length", b"5"), end=True)],
+    "GOAWAY of 7 bytes (6.8)": lambda p, s: [frame(GOAWAY, 0, 0, bytes(7))],
+    "garbage": lambda p, s: [noise(100_000)],
+}
+
+CUT = {  # behind a head: the answer is cut, or was whole
+    "a body that is short (8.1.1)": lambda p, s: [block(s, (b"content-length", b"5")), frame(DATA, END_STREAM, s, b"1234")],
+    "a body that is long (8.1.1)": lambda p, s: [block(s, (b"content-length", b"5")), frame(DATA, END_STREAM, s, b"123456")],
+    "DATA beyond the window (5.2.1)": lambda p, s: [p.reply(s), *[frame(DATA, 0, s, b"x" * 16384)] * 10],
+    "a flood of empty DATA (10.5)": lambda p, s: [p.reply(s), *[frame(DATA, 0, s)] * 100_000],
+    "padding longer than its frame (6.1)": lambda p, s: [p.reply(s), frame(DATA, PADDED, s, b"\x09x")],
+    "a second head (8.1)": lambda p, s: [p.reply(s), p.reply(s, 200, [("x-b", "1")])],
+    "trailers without END_STREAM (8.1)": lambda p, s: [p.reply(s), frame(DATA, 0, s, b"x"),
+                                                       frame(HEADERS, END_HEADERS, s, literal(b"x-a", b"1"))],
+    "a pseudo-header field in trailers (8.1)": lambda p, s: [p.reply(s), frame(DATA, 0, s, b"x"),
+                                                             frame(HEADERS, END_HEADERS | END_STREAM, s, literal(b":status", b"200"))],
+    "CRLF in trailers (8.2.1)": lambda p, s: [p.reply(s), frame(DATA, 0, s, b"x"),
+                                              frame(HEADERS, END_HEADERS | END_STREAM, s, literal(b"x-a", b"1\r\nx-b: 2"))],
+    "RST_STREAM (6.4)": lambda p, s: [p.reply(s), frame(DATA, 0, s, b"x"), frame(RST_STREAM, 0, s, b"\0\0\0\2")],
+}
+
+AFTER = {  # behind a whole answer
+    "DATA (5.1)": lambda p, s: [frame(DATA, 0, s, b"more")],
+    "HEADERS (5.1)": lambda p, s: [p.reply(s, 200, end=True)],
+    "RST_STREAM (5.1)": lambda p, s: [frame(RST_STREAM, 0, s, b"\0\0\0\0")],
+    "WINDOW_UPDATE (5.1)": lambda p, s: [frame(WINDOW_UPDATE, 0, s, b"\0\0\0\1")],
+    "PRIORITY (5.1)": lambda p, s: [frame(PRIORITY, 0, s, b"\0\0\0\0\1")],
+}
+
+
+@pytest.fixture(scope="module", name="hostile")
+def fixture_hostile(start_shared):
+    """(server, backend): backend.does(peer, stream) gives the frames that it answers requests with."""
+    def serve(peer):
+        peer.sock.settimeout(10)
+        while request := peer.request(whole=False):
+            with backend.lock:
+                backend.requests.append(request)
+            peer.acknowledges = False
+            peer.sock.sendall(b"".join(backend.does(peer, request.stream)))
+
+    with H2Backend(serve) as backend, Orderly() as good:
+        entries = (f"Name bad\nMatch ^/bad\nServerList {backend.place}\nOfflineTimeOut 0\nReadTimeout 1s",
+                   f"Name good\nMatch ^/\nServerList {good.place}")
+        if not executable.plugin("http2"):
+            pytest.skip("this build has no such plugin")
+        yield start_shared(server=f"Listen 127.0.0.1:0 h2\n{ONE}", extra=proxy(*entries, plugins=("http2",))), backend
+
+
+def ask_frames(server, path):
+    """(status, body) or the code of an error, as a client of HTTP/2 sees it."""
+    with frames(server, timeout=10, settings=settings(INITIAL_WINDOW_SIZE=1 << 20)) as c:
+        c.send(c.head(1, path), frame(WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4, "big")))
+        return c.answer(1)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_a_backend_must_not_do(hostile, name):
+    server, backend = hostile
+    backend.does = WHOLE[name]
+    with at_once(lambda: ask_frames(server, "/bad")) as seen, server.connect() as c:
+        c.send(http.request("/bad", "POST", body=b"x"))
+        assert server.request("/good").body == b"ok"
+        status = c.response().status
+    assert (status, seen[0][0]) in [(502, 502), (504, 504)], (status, seen)
+    assert server.request("/good").body == b"ok"
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_what_a_backend_must_not_do_in_an_answer(hostile, name):
+    server, backend = hostile
+    backend.does = CUT[name]
+    with at_once(lambda: ask_frames(server, "/bad")) as seen:
+        answer = server.raw_until_cut(http.request("/bad"))
+        assert server.request("/good").body == b"ok"
+    assert answer.startswith(b"HTTP/1.1 50") or http.is_cut_off(answer), answer
+    assert isinstance(seen[0], int) or seen[0][0] in (502, 504), seen
+    assert b"x-b" not in answer.lower()
+    assert server.request("/good").body == b"ok"
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_frames_after_the_end(hostile, name):
+    server, backend = hostile
+    backend.does = lambda p, s: [p.reply(s), frame(DATA, END_STREAM, s, b"whole"), *AFTER[name](p, s)]
+    assert server.request("/bad").body == b"whole"
+    backend.does = lambda p, s: [p.reply(s), frame(DATA, END_STREAM, s, b"whole")]
+    assert server.request("/bad").body == b"whole"
+
+
+def test_a_body_of_204(hostile):
+    """Nobody reads it (RFC 9110 section 15.3.5)."""
+    server, backend = hostile
+    backend.does = lambda p, s: [p.reply(s, 204), frame(DATA, END_STREAM, s, b"x")]
+    for _ in range(2):
+        answer = server.request("/bad")
+        assert (answer.status, answer.body) == (204, b"")
+
+
+def test_memory_after_hostile_backends(hostile):
+    """What floods and bombs took is given back."""
+    server, backend = hostile
+
+    def attack():
+        for name in ("an HPACK bomb (RFC 7541 7.3)", "a head without an end (6.10)", "a list of 2 MB (10.5.1)", "a flood of PING (10.5)"):
+            backend.does = WHOLE[name]
+            with at_once(*[lambda: server.request("/bad").status] * 10):
+                pass
+
+    attack()
+    before = resident(server)
+    for _ in range(2):
+        attack()
+    assert resident(server) - before < 4 << 20
+    assert server.request("/good").body == b"ok"

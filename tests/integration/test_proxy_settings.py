@@ -104,6 +104,23 @@ def test_transport_and_proxy_protocol(tmp_path):
     assert status == 1 and "its header cannot come before a handshake" in said
 
 
+@pytest.mark.parametrize("lines, sentences", [
+    ("ServerList a:1 h2c", []),
+    ("ServerList a:1 h2", []),
+    ("ServerList h2c a:1 unix:/run/x", []),
+    ("ServerList a:1 H2C\nTransport liana", []),
+    ("ServerList a:1 h2\nTransport tls", []),
+    ("ServerList a:1 h2c\nTransport tls", ["ServerList: h2c is HTTP/2 without TLS, but Transport is tls"]),
+    ("ServerList a:1 h2c\nProxyProtocol v1", ["ProxyProtocol: a connection of HTTP/2 is of many clients"]),
+    ("ServerList a:1 h2\nProxyProtocol v2", ["ProxyProtocol: a connection of HTTP/2 is of many clients"]),
+    ("ServerList h2c", ["ServerList"]),
+])
+def test_http2(tmp_path, lines, sentences):
+    text = section("PROXY_ENTRY", f"Match ^/\n{lines}")
+    status, said = check(tmp_path, text, extra={"plugins.load": section("PLUGINS", "Load proxy_reverse\nLoad tls")})
+    assert (status == 0) == (not sentences) and all(sentence in said for sentence in sentences), said
+
+
 @pytest.mark.parametrize("listen, server, is_own", [
     ("8123", "127.0.0.1:8123", True), ("8123", "localhost:8123", True), ("8123", "[::1]:8123", True), ("8123", "127.0.0.1:8124", False),
     ("8123", "192.0.2.1:8123", False), ("127.0.0.1:8123", "localhost:8123", True), ("127.0.0.1:8123", "127.0.0.1:8123", True),

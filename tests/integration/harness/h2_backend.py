@@ -209,7 +209,8 @@ class Orderly(Backend):
 
     def _run_machine(self, conn):
         machine = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
-        machine.local_settings.update({getattr(h2.settings.SettingCodes, name): value for name, value in self.first.items()})
+        named = {getattr(h2.settings.SettingCodes, name): value for name, value in self.first.items()}
+        machine.local_settings = h2.settings.Settings(client=False, initial_values={**machine.local_settings, **named})
         machine.initiate_connection()
         conn.send(machine.data_to_send())
         requests, left = {}, {}
