@@ -8,6 +8,22 @@
 
 #include <monkey/protocol.h>
 
+/*
+ *     request       what hooks, handlers and filters see                   server/request/
+ *        | wire     its operations: read, heads, bodies, end               server/request/wire.h
+ *     carried       its turns, times and end, without HTTP/1               server/carried/
+ *        |
+ *     exchange      a request of a plugin's protocol, and its answer       here
+ *        | carrier  the protocol's operations for it                       <monkey/protocol.h>
+ *     protocol      the plugin: HTTP/2                                     plugins/http2/
+ *        | events   its session's: a head, bytes, an end                   kit/h2/session.h
+ *     session       frames, streams, windows                               kit/h2/
+ *        | channel  reads and sends for it                                 kit/h2/channel.h
+ *     stream        the connection's bytes                                 <monkey/stream.h>
+ *
+ * HTTP/1 has the first two alone; a question of a program (server/memory/) has a carried in place of a connection.
+ */
+
 /** A request that a plugin's protocol carries, and its answer, in a block of a job's size. <monkey/protocol.h> is its face. */
 struct mk_exchange {
     struct mk_carried carried;

@@ -37,7 +37,7 @@ int64_t http2_conn_now_ms(const struct http2_conn *c)
 
 void http2_conn_wake(struct http2_conn *c)
 {
-    h2_wire_wake(&c->wire);
+    h2_channel_wake(&c->channel);
 }
 
 /* ---- its end ---- */
@@ -46,7 +46,7 @@ static void free_conn(struct http2_conn *c)
 {
     struct http2_local *l = c->local;
 
-    h2_wire_fini(&c->wire);
+    h2_channel_fini(&c->channel);
     while (c->streams)
         http2_stream_free(c->streams);
     free(c);
@@ -56,7 +56,7 @@ static void free_conn(struct http2_conn *c)
 
 static void end(struct http2_conn *c)
 {
-    struct mk_stream *stream = c->wire.stream;
+    struct mk_stream *stream = c->channel.stream;
 
     mk_conn_hold(c->conn, 0);
     free_conn(c);
@@ -78,10 +78,10 @@ static void end_input(struct http2_conn *c)
 
 static void receive(struct http2_conn *c)
 {
-    bool had_ended = c->wire.has_ended;
+    bool had_ended = c->channel.has_ended;
 
-    h2_wire_receive(&c->wire);
-    if (c->wire.has_ended && !had_ended)
+    h2_channel_receive(&c->channel);
+    if (c->channel.has_ended && !had_ended)
         end_input(c);
 }
 
@@ -98,9 +98,9 @@ static struct mk_conn_limits limits_of(const struct http2_conn *c)
 /* The server stops, or the connection has had its requests. */
 static void announce_end(struct http2_conn *c)
 {
-    if (c->state != HTTP2_CONN_OPEN || c->wire.session.is_over)
+    if (c->state != HTTP2_CONN_OPEN || c->channel.session.is_over)
         return;
-    h2_session_notice(&c->wire.session);
+    h2_session_notice(&c->channel.session);
     turn_to(c, HTTP2_CONN_NOTICED);
     c->tick_ms = 0; /* the time for what is on its way begins now */
 }
@@ -115,7 +115,7 @@ static void stop(struct http2_conn *c)
 
 static void leave(struct http2_conn *c)
 {
-    h2_session_refuse(&c->wire.session);
+    h2_session_refuse(&c->channel.session);
     turn_to(c, HTTP2_CONN_LEAVING);
 }
 
@@ -132,7 +132,8 @@ static void reset_stalled(struct http2_conn *c, int64_t now_ms, const struct mk_
         else if (s->base.state == H2_STREAM_HALF_LOCAL && since_ms >= REST_MS)
             h2_stream_reset(&s->base, H2_E_NO_ERROR);
         else if (s->base.state == H2_STREAM_HEAD && since_ms >= limits->timeout_ms)
-            c->wire.is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
+            c->channel.is_lost =
+                true; /* CONTINUATION that does not come: nothing else can be read */
     }
 }
 
@@ -140,14 +141,14 @@ static void keep_alive(struct http2_conn *c, int64_t now_ms)
 {
     int64_t ping_ms = c->local->set.ping_ms;
 
-    if (c->wire.session.was_pinged)
-        c->is_pinged = c->wire.session.was_pinged = false;
-    if (ping_ms == 0 || now_ms - c->wire.moved_ms < ping_ms)
+    if (c->channel.session.was_pinged)
+        c->is_pinged = c->channel.session.was_pinged = false;
+    if (ping_ms == 0 || now_ms - c->channel.moved_ms < ping_ms)
         return;
-    if (c->is_pinged && now_ms - c->wire.moved_ms >= 2 * ping_ms)
-        c->wire.is_lost = true;
+    if (c->is_pinged && now_ms - c->channel.moved_ms >= 2 * ping_ms)
+        c->channel.is_lost = true;
     else if (!c->is_pinged)
-        h2_session_ping(&c->wire.session);
+        h2_session_ping(&c->channel.session);
     c->is_pinged = true;
 }
 
@@ -155,7 +156,7 @@ static void keep_alive(struct http2_conn *c, int64_t now_ms)
 static int64_t idle_left_ms(const struct http2_conn *c, int64_t now_ms,
                             const struct mk_conn_limits *limits)
 {
-    bool is_begun = c->wire.session.newest > 0;
+    bool is_begun = c->channel.session.newest > 0;
 
     return c->idle_ms + (is_begun ? limits->keepalive_ms : limits->timeout_ms) - now_ms;
 }
@@ -171,7 +172,7 @@ static void set_tick(struct http2_conn *c, int64_t left_ms)
     if (c->tick_ms != 0 && c->tick_ms <= at_ms)
         return;
     c->tick_ms = at_ms;
-    mk_stream_timeout(c->wire.stream, (unsigned)left_ms);
+    mk_stream_timeout(c->channel.stream, (unsigned)left_ms);
 }
 
 /* An idle connection is not looked at before it must be. */
@@ -181,11 +182,11 @@ static void set_timeout(struct http2_conn *c)
 
     if (c->state == HTTP2_CONN_NOTICED) {
         left_ms = NOTICE_MS;
-    } else if (c->nstreams == 0 && h2_text_left(&c->wire.left) == 0) {
+    } else if (c->nstreams == 0 && h2_text_left(&c->channel.left) == 0) {
         const struct mk_conn_limits limits = limits_of(c);
 
         left_ms = idle_left_ms(c, http2_conn_now_ms(c), &limits);
-    } else if (c->nstreams == c->njoined && h2_text_left(&c->wire.left) == 0) {
+    } else if (c->nstreams == c->njoined && h2_text_left(&c->channel.left) == 0) {
         left_ms = NEVER_MS; /* their handlers have the time */
     }
     if (ping_ms > 0 && ping_ms < left_ms)
@@ -200,12 +201,12 @@ static void tick(struct http2_conn *c)
 
     if (c->state == HTTP2_CONN_NOTICED)
         leave(c);
-    if (h2_text_left(&c->wire.left) > 0 && now_ms - c->wire.moved_ms >= limits.write_ms)
-        c->wire.is_lost = true;
+    if (h2_text_left(&c->channel.left) > 0 && now_ms - c->channel.moved_ms >= limits.write_ms)
+        c->channel.is_lost = true;
     reset_stalled(c, now_ms, &limits);
     keep_alive(c, now_ms);
     if (c->nstreams == 0 && idle_left_ms(c, now_ms, &limits) <= 0)
-        h2_session_fail(&c->wire.session, H2_E_NO_ERROR);
+        h2_session_fail(&c->channel.session, H2_E_NO_ERROR);
 }
 
 /* ---- events ---- */
@@ -213,16 +214,16 @@ static void tick(struct http2_conn *c)
 /* Is there nothing more to do for it? */
 static bool is_done(const struct http2_conn *c)
 {
-    if (!h2_wire_is_flushed(&c->wire))
+    if (!h2_channel_is_flushed(&c->channel))
         return false;
-    return c->wire.session.is_over ||
-           (c->nstreams == 0 && (c->wire.has_ended || c->state == HTTP2_CONN_LEAVING));
+    return c->channel.session.is_over ||
+           (c->nstreams == 0 && (c->channel.has_ended || c->state == HTTP2_CONN_LEAVING));
 }
 
 /* What its client makes it keep: heads and bodies of requests, frames that wait, bytes that do not leave. */
 static void book(struct http2_conn *c)
 {
-    size_t tables = h2_session_held(&c->wire.session), all = c->held;
+    size_t tables = h2_session_held(&c->channel.session), all = c->held;
 
     if (tables > TABLES)
         all += tables - TABLES;
@@ -234,7 +235,7 @@ static void book(struct http2_conn *c)
 
 static void count_ends(struct http2_conn *c)
 {
-    struct h2_session *s = &c->wire.session;
+    struct h2_session *s = &c->channel.session;
 
     if (s->resets > 0)
         http2_count(c->local->row, HTTP2_COUNT_RESETS_OF_OURS, (int)s->resets);
@@ -248,15 +249,15 @@ static void count_ends(struct http2_conn *c)
 
 static void go_on(struct http2_conn *c)
 {
-    h2_wire_send(&c->wire);
+    h2_channel_send(&c->channel);
     count_ends(c);
-    if (c->wire.is_lost || is_done(c)) {
+    if (c->channel.is_lost || is_done(c)) {
         end(c);
         return;
     }
     book(c);
     set_timeout(c);
-    h2_wire_end(&c->wire);
+    h2_channel_end(&c->channel);
 }
 
 static void on_event(struct mk_stream *stream, unsigned events, void *arg)
@@ -268,16 +269,16 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         end(c);
         return;
     }
-    h2_wire_begin(&c->wire, http2_conn_now_ms(c));
+    h2_channel_begin(&c->channel, http2_conn_now_ms(c));
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (!c->wire.is_lost && events & MK_IO_HANGUP && limits_of(c).is_stopping)
+    if (!c->channel.is_lost && events & MK_IO_HANGUP && limits_of(c).is_stopping)
         stop(c);
-    if (!c->wire.is_lost && c->nrequests >= c->max_requests)
+    if (!c->channel.is_lost && c->nrequests >= c->max_requests)
         announce_end(c);
     if (events & MK_IO_TIMEOUT)
         c->tick_ms = 0;
-    if (events & MK_IO_TIMEOUT && !c->wire.is_lost)
+    if (events & MK_IO_TIMEOUT && !c->channel.is_lost)
         tick(c);
     go_on(c);
 }
@@ -297,22 +298,22 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
     http2_count(l->row, HTTP2_COUNT_CONNECTIONS, 1);
     http2_count(l->row, HTTP2_COUNT_CONNECTIONS_MADE, 1);
     c->conn = conn;
-    c->wire.stream = stream;
-    c->wire.desk = &l->desk;
+    c->channel.stream = stream;
+    c->channel.desk = &l->desk;
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
     limits = limits_of(c);
     c->max_head = (uint32_t)limits.max_head;
     c->max_requests = limits.max_requests;
-    c->wire.moved_ms = c->idle_ms = http2_conn_now_ms(c);
-    c->wire.left.sum = &c->held;
-    h2_session_init(&c->wire.session, &http2_stream_events,
+    c->channel.moved_ms = c->idle_ms = http2_conn_now_ms(c);
+    c->channel.left.sum = &c->held;
+    h2_session_init(&c->channel.session, &http2_stream_events,
                     &(struct h2_limits){.max_streams = (uint32_t)l->set.max_streams,
                                         .max_head = c->max_head,
                                         .stream_window = (int32_t)l->set.stream_window,
                                         .window_max = (int32_t)l->set.connection_window},
                     NULL, &c->held, c->idle_ms);
-    if (c->wire.session.is_lost) {
+    if (c->channel.session.is_lost) {
         free_conn(c);
         return MK_E_NOMEM;
     }

@@ -26,7 +26,7 @@ extern const struct states http2_conn_states;
 struct http2_conn {
     struct http2_local *local;
     struct mk_conn *conn;
-    struct h2_wire wire;
+    struct h2_channel channel;
     struct http2_stream *streams;
     int64_t idle_ms;                  /* since when it has no stream */
     int64_t tick_ms;                  /* when it is looked at; 0: no time was set */
@@ -41,7 +41,7 @@ struct http2_conn {
 
 static inline struct http2_conn *http2_conn_of(struct h2_session *session)
 {
-    return (struct http2_conn *)((char *)session - offsetof(struct http2_conn, wire.session));
+    return (struct http2_conn *)((char *)session - offsetof(struct http2_conn, channel.session));
 }
 
 /** mk_protocol.begin */

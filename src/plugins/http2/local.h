@@ -3,7 +3,7 @@
 #define HTTP2_LOCAL_H
 
 #include "counts.h"
-#include "kit/h2/wire.h"
+#include "kit/h2/channel.h"
 
 /* What the connections of one worker share. Pages of its buffers that no byte passed cost nothing. */
 

@@ -203,7 +203,7 @@ static int open_stream(struct proxy_call *c, struct mk_str head)
     struct proxy_conn *conn = c->conn;
     int err;
 
-    if (!h2_session_open(&conn->wire.session, &c->base)) { /* the backend takes fewer now */
+    if (!h2_session_open(&conn->channel.session, &c->base)) { /* the backend takes fewer now */
         c->was_refused = true;
         proxy_call_turn_to(c, PROXY_CALL_OVER);
         proxy_call_note(c, cut(c));

@@ -4,7 +4,7 @@
 
 #include "links/call.h"
 
-#include "kit/h2/wire.h"
+#include "kit/h2/channel.h"
 
 #include <monkey/events.h>
 
@@ -58,7 +58,7 @@ struct proxy_call {
 
 /** A connection of a worker. */
 struct proxy_conn {
-    struct h2_wire wire;
+    struct h2_channel channel;
     struct proxy_calls *all;
     struct proxy_conn *next, **at;
     struct proxy_call_way way;

@@ -78,9 +78,9 @@ static void end_conn(struct proxy_conn *conn, int error)
     unlink_conn(conn);
     if (conn->wait)
         mk_upstream_cancel(conn->wait);
-    if (conn->wire.stream) {
-        h2_wire_fini(&conn->wire);
-        mk_upstream_give(conn->way.upstream, conn->wire.stream, false);
+    if (conn->channel.stream) {
+        h2_channel_fini(&conn->channel);
+        mk_upstream_give(conn->way.upstream, conn->channel.stream, false);
     }
     for (struct proxy_call *c = calls; c; c = c->next) {
         c->conn = NULL;
@@ -104,28 +104,28 @@ void proxy_calls_free(struct proxy_calls *calls)
 /* More calls than it has said to take would be refused, again and again with each new connection. */
 static bool is_awaited(const struct proxy_conn *conn)
 {
-    const struct h2_session *s = &conn->wire.session;
+    const struct h2_session *s = &conn->channel.session;
 
     return conn->is_patient && !conn->is_pinged && s->is_assumed && !s->is_over && !s->is_leaving;
 }
 
 static bool has_free(const struct proxy_conn *conn)
 {
-    if (conn->is_pinged || (is_awaited(conn) && conn->wire.session.nstreams + conn->nready > 0))
+    if (conn->is_pinged || (is_awaited(conn) && conn->channel.session.nstreams + conn->nready > 0))
         return false;
-    return h2_session_room(&conn->wire.session) > conn->nready;
+    return h2_session_room(&conn->channel.session) > conn->nready;
 }
 
 void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
 {
     c->conn = conn;
-    c->base.session = &conn->wire.session;
+    c->base.session = &conn->channel.session;
     c->next = NULL;
     c->at = conn->last;
     *conn->last = c;
     conn->last = &c->next;
     conn->ncalls++;
-    if (!conn->wire.stream)
+    if (!conn->channel.stream)
         return;
     if (has_free(conn)) {
         proxy_call_turn_to(c, PROXY_CALL_READY);
@@ -154,7 +154,7 @@ void proxy_conn_part(struct proxy_conn *conn, struct proxy_call *c)
     if (c->state == PROXY_CALL_READY)
         conn->nready--;
     c->conn = NULL;
-    if ((conn->ncalls == 0 || c->state == PROXY_CALL_READY) && conn->wire.stream)
+    if ((conn->ncalls == 0 || c->state == PROXY_CALL_READY) && conn->channel.stream)
         proxy_conn_wake(conn); /* it is idle, or has room for one that waits */
 }
 
@@ -197,7 +197,7 @@ static struct proxy_call *oldest_waiting(const struct proxy_conn *conn, bool any
 
 static bool is_unconnected(const struct proxy_conn *conn, const struct mk_upstream *upstream)
 {
-    return !conn->wire.stream && conn->way.upstream == upstream;
+    return !conn->channel.stream && conn->way.upstream == upstream;
 }
 
 /* Does the backend have all the connections that it may have? */
@@ -288,13 +288,13 @@ static void set_time(struct proxy_conn *conn)
                         : conn->way.idle_ms                    ? conn->way.idle_ms
                                                                : IDLE_MS;
 
-    if (conn->is_pinged && conn->wire.has_received) /* the proof may be behind what comes */
+    if (conn->is_pinged && conn->channel.has_received) /* the proof may be behind what comes */
         conn->timed_ms = 0;
-    conn->wire.has_received = false;
+    conn->channel.has_received = false;
     if (ms == conn->timed_ms)
         return;
     conn->timed_ms = ms;
-    mk_stream_timeout(conn->wire.stream, ms);
+    mk_stream_timeout(conn->channel.stream, ms);
 }
 
 /* Nobody needs it, or it gave no proof that it lives. */
@@ -302,35 +302,35 @@ static void tick(struct proxy_conn *conn)
 {
     conn->timed_ms = 0;
     if (conn->is_pinged)
-        conn->wire.is_lost = true;
+        conn->channel.is_lost = true;
     else if (conn->ncalls == 0)
-        h2_session_fail(&conn->wire.session, H2_E_NO_ERROR);
+        h2_session_fail(&conn->channel.session, H2_E_NO_ERROR);
     else
         conn->is_patient = false;
 }
 
 static void see_proof(struct proxy_conn *conn)
 {
-    if (!conn->wire.session.was_pinged)
+    if (!conn->channel.session.was_pinged)
         return;
-    conn->wire.session.was_pinged = false;
+    conn->channel.session.was_pinged = false;
     conn->is_pinged = false;
 }
 
 static bool is_done(const struct proxy_conn *conn)
 {
-    const struct h2_wire *w = &conn->wire;
+    const struct h2_channel *w = &conn->channel;
 
     if (w->is_lost || w->has_ended || w->session.is_over) /* GOAWAY has left, or may not for long */
         return true;
-    return w->session.is_leaving && conn->ncalls == 0 && h2_wire_is_flushed(w);
+    return w->session.is_leaving && conn->ncalls == 0 && h2_channel_is_flushed(w);
 }
 
 /* What would be written now never arrives: calls that have no stream are refused, and may be made again. */
 static void see_end(struct proxy_conn *conn)
 {
-    if (conn->wire.is_lost || conn->wire.has_ended)
-        conn->wire.session.is_leaving = true;
+    if (conn->channel.is_lost || conn->channel.has_ended)
+        conn->channel.session.is_leaving = true;
 }
 
 static void on_event(struct mk_stream *s, unsigned events, void *arg)
@@ -338,11 +338,11 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
     struct proxy_conn *conn = arg;
 
     (void)s;
-    h2_wire_begin(&conn->wire, now_ms(conn));
+    h2_channel_begin(&conn->channel, now_ms(conn));
     if (events & MK_IO_ERROR)
-        conn->wire.is_lost = true;
+        conn->channel.is_lost = true;
     else if (events & (MK_IO_READ | MK_IO_HANGUP))
-        h2_wire_receive(&conn->wire);
+        h2_channel_receive(&conn->channel);
     see_proof(conn);
     if (events & MK_IO_TIMEOUT)
         tick(conn);
@@ -350,14 +350,14 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
     for (int i = 0; i < ROUNDS && (i == 0 || has_more(conn)); i++) {
         admit(conn);
         proxy_conn_tell(conn);
-        h2_wire_send(&conn->wire);
+        h2_channel_send(&conn->channel);
     }
     if (is_done(conn)) {
         proxy_conn_tell(conn); /* what came with the end */
         end_conn(conn, MK_E_PEER);
         return;
     }
-    h2_wire_end(&conn->wire);
+    h2_channel_end(&conn->channel);
     admit(conn); /* a stream may have closed as the last frame left */
     if (has_more(conn))
         proxy_conn_wake(conn);
@@ -366,14 +366,14 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
 
 void proxy_conn_wake(struct proxy_conn *conn)
 {
-    h2_wire_wake(&conn->wire);
+    h2_channel_wake(&conn->channel);
 }
 
 void proxy_conn_doubt(struct proxy_conn *conn)
 {
-    if (conn->is_pinged || !conn->wire.stream)
+    if (conn->is_pinged || !conn->channel.stream)
         return;
-    h2_session_ping(&conn->wire.session);
+    h2_session_ping(&conn->channel.session);
     conn->is_pinged = true;
     set_time(conn);
     proxy_conn_wake(conn);
@@ -389,11 +389,11 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
                                      .stream_window = WINDOW,
                                      .window_max = CONNECTION};
 
-    conn->wire.stream = s;
-    conn->wire.desk = conn->all->desk;
-    conn->wire.left.sum = &conn->sum;
-    conn->wire.moved_ms = now_ms(conn);
-    h2_session_init(&conn->wire.session, &proxy_call_events, &limits, NULL, &conn->sum,
+    conn->channel.stream = s;
+    conn->channel.desk = conn->all->desk;
+    conn->channel.left.sum = &conn->sum;
+    conn->channel.moved_ms = now_ms(conn);
+    h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, &conn->sum,
                     now_ms(conn));
     conn->is_patient = true;
     mk_stream_tell(s, on_event, conn);
@@ -410,7 +410,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         return;
     }
     greet(conn, s);
-    if (conn->wire.session.is_lost)
+    if (conn->channel.session.is_lost)
         end_conn(conn, MK_E_NOMEM);
     else
         proxy_conn_wake(conn);
@@ -421,7 +421,7 @@ static struct proxy_conn *connected(const struct proxy_calls *calls,
                                     const struct proxy_call_way *way)
 {
     for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
-        if (conn->wire.stream && conn->way.upstream == way->upstream && !conn->wire.is_lost &&
+        if (conn->channel.stream && conn->way.upstream == way->upstream && !conn->channel.is_lost &&
             (has_free(conn) || (is_awaited(conn) && conn->ncalls < STREAMS)))
             return conn;
     }

@@ -281,7 +281,7 @@ static void check_conn(const struct proxy_conn *conn)
         ncalls++;
         nready += c->state == PROXY_CALL_READY;
         nnoted += c->told_at != NULL;
-        assert_true(c->state == PROXY_CALL_WAITING || conn->wire.stream);
+        assert_true(c->state == PROXY_CALL_WAITING || conn->channel.stream);
     }
     for (const struct proxy_call *c = conn->told; c; c = c->told) {
         assert_ptr_equal(*c->told_at, c);

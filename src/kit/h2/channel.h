@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KIT_H2_WIRE_H
-#define KIT_H2_WIRE_H
+#ifndef KIT_H2_CHANNEL_H
+#define KIT_H2_CHANNEL_H
 
 #include "kit/h2/session.h"
 
@@ -9,16 +9,16 @@
 /* A session over a stream: bytes in, frames out, for whoever owns both. */
 
 enum {
-    H2_WIRE_IN = 16384,
-    H2_WIRE_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
+    H2_CHANNEL_IN = 16384,
+    H2_CHANNEL_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
 };
 
-/** What the wires of one worker share. Pages that no byte passed cost nothing. */
+/** What the channels of one worker share. Pages that no byte passed cost nothing. */
 struct h2_desk {
-    struct h2_out out; /* of the wire that has an event; empty between any two */
+    struct h2_out out; /* of the channel that has an event; empty between any two */
     char fields[HPACK_FIELD_MAX];
-    uint8_t in[H2_WIRE_IN];
-    char bytes[H2_WIRE_OUT];
+    uint8_t in[H2_CHANNEL_IN];
+    char bytes[H2_CHANNEL_OUT];
 };
 
 static inline void h2_desk_init(struct h2_desk *desk)
@@ -26,7 +26,7 @@ static inline void h2_desk_init(struct h2_desk *desk)
     desk->out = (struct h2_out){.p = desk->bytes, .cap = sizeof(desk->bytes)};
 }
 
-struct h2_wire {
+struct h2_channel {
     struct h2_desk *desk;
     struct mk_stream *stream;
     struct h2_session session;
@@ -40,21 +40,21 @@ struct h2_wire {
 };
 
 /** An event begins: frames are written where they leave from. */
-void h2_wire_begin(struct h2_wire *w, int64_t now_ms);
+void h2_channel_begin(struct h2_channel *c, int64_t now_ms);
 /**
  * Read and give the session what came, up to 64 KB; then it is asked again soon. Nothing while 256 KB wait for a peer that
  * takes none: windows bound bodies, but not heads. Streams that closed are swept.
  */
-void h2_wire_receive(struct h2_wire *w);
+void h2_channel_receive(struct h2_channel *c);
 /** Sweep, write and send, up to 256 KB; then it is asked again soon. */
-void h2_wire_send(struct h2_wire *w);
+void h2_channel_send(struct h2_channel *c);
 /** An event ends. */
-void h2_wire_end(struct h2_wire *w);
+void h2_channel_end(struct h2_channel *c);
 /** There is something to send: soon, unless an event is under way that does so. */
-void h2_wire_wake(struct h2_wire *w);
+void h2_channel_wake(struct h2_channel *c);
 /** Has everything left that is to leave? */
-bool h2_wire_is_flushed(const struct h2_wire *w);
+bool h2_channel_is_flushed(const struct h2_channel *c);
 /** Its stream is going to be closed: nothing is written any more. */
-void h2_wire_fini(struct h2_wire *w);
+void h2_channel_fini(struct h2_channel *c);
 
 #endif
