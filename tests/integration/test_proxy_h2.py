@@ -2,21 +2,23 @@
 """Backends that speak HTTP/2: what they get, what clients get, and how connections are shared and replaced."""
 
 import contextlib
+import itertools
 import signal
 import time
 
 import pytest
 
-from harness import executable, http
+from harness import executable, http, process
 from harness.backend import Backend, configured, proxy
-from harness.client import PATIENCE, eventually, free_port
+from harness.client import eventually, free_port
 from harness.content import noise
-from harness.h2_backend import (INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, H2Backend, Orderly, Peer, at_once, settings)
+from harness.h2_backend import (INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, H2Backend, Orderly, at_once, settings)
 from harness.http2 import (CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PADDED, PING, PRIORITY,
                            PUSH_PROMISE, REFUSED_STREAM, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, H2Socket, frame)
 
 BIG = noise(300_000)
 ONE = "Workers 1\n"
+PLAIN = pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer keeps freed memory")
 
 
 def front(entry, *backends, server=ONE, plugins=(), **kwargs):
@@ -151,7 +153,7 @@ def test_what_a_backend_sees(start, protocol):
         seen = backend.requests[0]
         names = [name for name, _ in seen.fields]
         assert names[:4] == [":method", ":scheme", ":authority", ":path"]
-        assert [value for _, value in seen.fields[:4]] == ["GET", "http", backend.address, "/a?b"] or seen.get(":authority") == "app.example:81"
+        assert [value for _, value in seen.fields[:4]] == ["GET", "http", "app.example:81", "/a?b"]
         assert all(name == name.lower() for name in names)
         assert not {"host", "connection", "keep-alive", "x-hop", "proxy-connection", "transfer-encoding", "upgrade"} & set(names)
         assert seen.get("x-kept") == "Yes"
@@ -418,6 +420,8 @@ def test_a_large_answer(start, protocol):
             assert c.request("/l").body == body
 
 
+@PLAIN
+@pytest.mark.timed
 def test_a_client_that_reads_nothing_stops_the_backend(start):
     """Its window stays shut, so no more than it holds comes (RFC 9113 section 5.2)."""
     with Orderly(lambda q: (200, [], bytes(64 << 20) if q.path == "/big" else b"ok", [])) as backend:
@@ -566,7 +570,11 @@ def test_goaway_between_streams(start, method):
     with H2Backend(serve) as backend:
         backend.ended = False
         server = start(**front("", backend))
-        with at_once(*[lambda n=n: server.request("/", method, body=b"%d" % n if method == "POST" else b"").body for n in range(4)]) as answers:
+
+        def ask(n):
+            return server.request("/", method, body=b"%d" % n if method == "POST" else b"").body
+
+        with at_once(*[lambda n=n: ask(n) for n in range(4)]) as answers:
             pass
         assert sorted(a.split()[0] for a in answers) == [b"new", b"new", b"old", b"old"]
         if method == "POST":
@@ -775,7 +783,7 @@ def test_a_head_that_breaks_off_is_no_end_of_a_body(start, protocol):
 # ---- backends that are silent ----
 
 def test_a_silent_backend(start, protocol):
-    """504, and RST_STREAM with CANCEL; the connection is asked by PING whether it lives, and goes on when it does (RFC 9113 section 6.7)."""
+    """504, RST_STREAM with CANCEL, and a PING: a connection that answers it goes on (RFC 9113 section 6.7)."""
     def serve(peer):
         peer.request()
         assert peer.until_true(lambda: peer.resets and any(f.kind == PING for f in peer.seen))
@@ -793,6 +801,7 @@ def test_a_silent_backend(start, protocol):
 
 
 @pytest.mark.slow
+@pytest.mark.timed
 def test_a_dead_backend(start):
     """Without an answer to PING its other calls fail after five seconds; new calls use another connection at once."""
     def serve(peer):
@@ -825,9 +834,7 @@ def test_a_backend_of_http1(start, protocol):
     with Backend(serve) as backend:
         server = start(**front("ReadTimeout 20s\nOfflineTimeOut 0", backend))
         with client(server, protocol) as c:
-            began = time.monotonic()
-            assert c.request("/").status == 502
-            assert time.monotonic() - began < 5
+            assert c.request("/").status == 502  # and not 504
         server.wait_for_log("proxy (backend )?failed")
 
 
@@ -1010,7 +1017,11 @@ def test_a_crowd_with_bodies(start):
 
 def test_clients_that_leave_at_any_time(start):
     """Calls that are cancelled in every state leave room for others."""
-    with H2Backend(each=lambda p, q: (time.sleep(0.002), p.answer(q.stream, b"x" * 1000)), payload=settings(MAX_CONCURRENT_STREAMS=3)) as backend:
+    def each(peer, request):
+        time.sleep(0.002)
+        peer.answer(request.stream, b"x" * 1000)
+
+    with H2Backend(each=each, payload=settings(MAX_CONCURRENT_STREAMS=3)) as backend:
         server = start(**front("MaxConnections 2\nQueueTimeout 20s", backend))
         for n in range(60):
             with server.connect() as c:
@@ -1138,6 +1149,43 @@ def test_streams_that_end_a_connections_numbers(start):
             for _ in range(500):
                 assert c.request("/").status == 200
         assert backend.connections == 1 and max(backend.peers[0].requests) == 999
+
+
+# ---- memory that is missing ----
+
+@pytest.mark.slow
+@pytest.mark.limit(600)
+@pytest.mark.parametrize("request_text", [
+    http.request("/"), http.request("/large"), http.request("/", "POST", body=b"x" * 50_000),
+    http.request("/", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
+], ids=["small", "large", "body", "chunks"])
+def test_allocations_that_fail(start, allocations, request_text):
+    """Allocation 1, 2, ... n of an exchange, over a connection that is made for it: an error or a cut answer, and the next is served."""
+    def each(peer, request):
+        peer.answer(request.stream, b"l" * 50_000 if request.path == "/large" else b"ok", trailers=[("x-sum", "1")])
+        if request.path != "/again":
+            peer.goaway(request.stream)
+
+    with H2Backend(each=each) as backend:
+        said = configured("OfflineTimeOut 0", backend.place, server=ONE)
+        server = start(env=allocations.environment, **said)
+        server.wait_for_log("started workers=")  # plugins begin behind the first sockets
+        for number in itertools.count(1):
+            allocations.arm(number)
+            with server.connect() as c:
+                try:
+                    c.send(request_text)
+                    c.finish_sending()
+                except OSError:
+                    pass
+                answer = c.rest_until_cut()
+            assert not answer or answer.startswith(b"HTTP/1.1 "), answer[:100]
+            assert server.is_running(), f"allocation {number}\n{server.log()}"
+            allocations.disarm()
+            assert server.request("/").body == b"ok", f"after allocation {number}"
+            if not allocations.failed:
+                break
+        assert number > 1
 
 
 # ---- hostile backends ----
@@ -1342,6 +1390,8 @@ def test_a_body_of_204(hostile):
         assert (answer.status, answer.body) == (204, b"")
 
 
+@PLAIN
+@pytest.mark.timed
 def test_memory_after_hostile_backends(hostile):
     """What floods and bombs took is given back."""
     server, backend = hostile

@@ -54,7 +54,7 @@ class Request:
 
 
 class Peer(Frames):
-    """A connection, as the backend sees it. What is received acknowledges SETTINGS and PING, and opens windows, unless it is told not to."""
+    """A connection, as the backend sees it. It acknowledges SETTINGS and PING and opens windows, unless it is told not to."""
 
     def __init__(self, sock, payload=b"", opens=True):
         super().__init__(None, payload, preface=b"", raw=sock)
