@@ -159,9 +159,9 @@ struct h2_session {
 };
 
 struct h2_limits {
-    bool is_client;        /* this is the client's side */
-    uint32_t max_streams;  /* SETTINGS_MAX_CONCURRENT_STREAMS; a client's own bound, not announced */
-    uint32_t max_head;     /* SETTINGS_MAX_HEADER_LIST_SIZE */
+    bool is_client;       /* this is the client's side */
+    uint32_t max_streams; /* SETTINGS_MAX_CONCURRENT_STREAMS; a client's own bound, not announced */
+    uint32_t max_head;    /* SETTINGS_MAX_HEADER_LIST_SIZE */
     int32_t stream_window; /* SETTINGS_INITIAL_WINDOW_SIZE */
     int32_t window_max;    /* of the connection; a client opens it at once */
 };
