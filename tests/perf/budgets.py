@@ -29,3 +29,7 @@ WEBSOCKET_ECHO = 2500
 # User instructions of the smallest Duda service, with a whole turn of the loop.
 SERVICE = 6800
 SERVICE_AIM = 4200
+
+# User instructions of a small file over HTTP/2, by the number of requests at a time.
+HTTP2 = {1: 10000, 32: 8800}
+HTTP2_AIM = {1: 6000, 32: 3500}

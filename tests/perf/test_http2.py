@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a request over HTTP/2 costs: user instructions of a small file, alone in a turn of the loop, and 32 at a time."""
+
+import budgets
+import counted
+import pytest
+
+from harness import executable, process
+from harness.config import section
+from harness.http2 import END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, WINDOW_UPDATE, frame
+
+FIELDS = (b"\x82\x86"                                   # GET, http
+          b"\x41\x09localhost\x44\x06/a.txt"            # :authority and :path, both entered
+          b"\x7a\x0d" b"a user agent.")
+AGAIN = b"\x82\x86\xc0\xbf\xbe"                         # the same, by numbers
+WIDE = (1 << 30).to_bytes(4, "big")
+
+
+def begin(connection):
+    connection.ids = iter(range(1, 1 << 20, 2))
+    connection.send(PREFACE + frame(SETTINGS) + frame(WINDOW_UPDATE, 0, 0, WIDE))
+    ask(connection, 1, FIELDS)
+
+
+def read_frame(connection):
+    head = connection.stream.exactly(9)
+    connection.stream.exactly(int.from_bytes(head[:3], "big"))
+    return head[3], head[4]
+
+
+def ask(connection, at_once, fields=AGAIN):
+    connection.send(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, next(connection.ids), fields) for _ in range(at_once)))
+    ends = 0
+    while ends < at_once:
+        kind, flags = read_frame(connection)
+        ends += kind < 2 and flags & END_STREAM
+
+
+@pytest.mark.parametrize("at_once", [1, 32])
+def test_a_request_stays_in_budget(tmp_path, at_once):
+    if process.is_sanitized() or not executable.plugin("http2"):
+        pytest.skip("another cost, or no such plugin")
+    config = {"server": "Listen 127.0.0.1:0 h2\nWorkers 1\nMaxKeepAliveRequest 1000000", "files": {"a.txt": "Hello, World!"},
+              "extra": {"plugins.load": section("PLUGINS", f"Load {executable.plugin('http2')}")}}
+    each = counted.each(tmp_path, begin, lambda connection: ask(connection, at_once), few=500 // at_once, many=2500 // at_once, **config) / at_once
+    print(f"{each:.0f} instructions for a request over HTTP/2, {at_once} at a time; budget {budgets.HTTP2[at_once]}, aim {budgets.HTTP2_AIM[at_once]}")
+    assert each <= budgets.HTTP2[at_once]
