@@ -93,7 +93,7 @@ def test_the_tree_is_well(tree):
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
     ("tools/make_man", '"web/json.h", ', "", "mk_json_array is on no page"),
-    ("docs/budgets.md", "| 3720 |", "| 3800 |", "keep: INSTRUCTIONS is 3720"),
+    ("docs/budgets.md", "| 3780 |", "| 3800 |", "keep: INSTRUCTIONS is 3780"),
     ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
