@@ -310,7 +310,6 @@ static void take_goaway(struct h2_session *s)
                 h2_stream_close(st, H2_E_REFUSED_STREAM, false);
         }
     }
-    (void)h2_session_pay(s, H2_PRICE_IDLE);
 }
 
 static void take_reset(struct h2_session *s, const struct h2_frame *f)
@@ -422,7 +421,7 @@ static void begin_frame(struct h2_session *s)
         take_priority_update(s);
         (void)h2_session_pay(s, H2_PRICE_IDLE);
         break;
-    default: /* CONTINUATION, GOAWAY, and types that nobody knows (RFC 9113 section 5.5) */
+    default: /* CONTINUATION, and types that nobody knows (RFC 9113 section 5.5) */
         (void)h2_session_pay(s, H2_PRICE_IDLE);
     }
 }

@@ -652,6 +652,20 @@ static void test_floods_end_it(void **state)
     }
 }
 
+/* Once, whichever side gets it. */
+static void test_goaway_costs_its_price(void **state)
+{
+    int32_t left;
+
+    (void)state;
+    begin_session();
+    left = w.session.credit.left;
+    put_frame(&b, H2_GOAWAY, 0, 0, "\177\377\377\377\0\0\0\0", 8);
+    (void)feed();
+    assert_int_equal(w.session.credit.left, left - 4);
+    close_session();
+}
+
 /* Servers of gRPC answer each small message by PING and by both windows: that is no flood, however fast they go. */
 static void test_many_small_calls_are_no_flood(void **state)
 {
@@ -745,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_a_client_leaves),
         cmocka_unit_test(test_frames_in_each_state),
         cmocka_unit_test(test_floods_end_it),
+        cmocka_unit_test(test_goaway_costs_its_price),
         cmocka_unit_test(test_many_small_calls_are_no_flood),
         cmocka_unit_test(test_what_is_sent_earns),
         cmocka_unit_test(test_allocations_fail),
