@@ -36,3 +36,28 @@ bool h2_is_of_http1(struct mk_str name)
         return false;
     }
 }
+
+void h2_head_add_lines(struct h2_head *h, struct mk_str lines)
+{
+    struct mk_str name, value;
+
+    while (lines.len > 0) {
+        if (h2_head_add_line(h, &lines))
+            continue;
+        if (!h2_next_line(&lines, &name, &value))
+            return;
+        if (!h2_is_of_http1(name))
+            h2_head_add(h, name, value);
+    }
+}
+
+bool h2_send_trailers(struct h2_stream *st, struct mk_str lines)
+{
+    struct h2_head h;
+
+    if (!h2_head_begin(&h, st, h2_lines_most(lines)))
+        return false;
+    h2_head_add_lines(&h, lines);
+    h2_head_end(&h, H2_FOLLOWS_NOTHING);
+    return true;
+}

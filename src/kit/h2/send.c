@@ -266,15 +266,8 @@ static bool has_room(const struct h2_out *out)
 static void write_late(struct h2_session *s)
 {
     struct h2_out *out = s->out;
-    size_t n = h2_text_left(&s->late), room = out->cap - out->used;
 
-    if (n > room)
-        n = room;
-    if (n == 0)
-        return;
-    memcpy(out->p + out->used, s->late.p + s->late.at, n);
-    out->used += n;
-    h2_text_use(&s->late, n);
+    out->used += h2_text_take(&s->late, out->p + out->used, out->cap - out->used);
 }
 
 static struct h2_stream *whose_turn(const struct h2_session *s)

@@ -69,7 +69,6 @@ struct h2_stream {
     uint32_t id;
     uint8_t state;   /* enum h2_stream_state */
     uint8_t sending; /* enum h2_sending */
-    bool is_reset;   /* by us */
     bool is_head;    /* a client's, of its owner after h2_session_open: the method is HEAD */
     uint16_t status; /* a client's: of the head that came last, 0 before one; 1xx: interim */
     uint32_t error;  /* enum h2_error, of its end */

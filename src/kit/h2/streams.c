@@ -69,7 +69,6 @@ void h2_stream_close(struct h2_stream *st, uint32_t error, bool is_ours)
     s->widened -= st->flow.window - s->stream_window;
     if (s->current == st)
         s->current = NULL;
-    st->is_reset = is_ours;
     st->error = error;
     h2_stream_turn_to(st, H2_STREAM_CLOSED);
     st->chained = s->over;

@@ -55,6 +55,45 @@ int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max)
     return 0;
 }
 
+static char *put(char *dst, struct mk_str text)
+{
+    if (text.len > 0)
+        memcpy(dst, text.p, text.len);
+    return dst + text.len;
+}
+
+char *h2_put_line(char *dst, struct mk_str name, struct mk_str value)
+{
+    dst = put(put(dst, name), MK_STR(": "));
+    return put(put(dst, value), MK_STR("\r\n"));
+}
+
+int h2_text_append_line(struct h2_text *t, struct mk_str name, struct mk_str value, size_t max)
+{
+    const size_t len = name.len + value.len + 4;
+    char *room;
+
+    if (len > max || h2_text_left(t) > max - len)
+        return MK_E_LIMIT;
+    room = h2_text_room(t, len);
+    if (!room)
+        return MK_E_NOMEM;
+    (void)h2_put_line(room, name, value);
+    t->len += (uint32_t)len;
+    return 0;
+}
+
+size_t h2_text_take(struct h2_text *t, void *dst, size_t len)
+{
+    const size_t n = h2_text_left(t) < len ? h2_text_left(t) : len;
+
+    if (n == 0)
+        return 0;
+    memcpy(dst, t->p + t->at, n);
+    h2_text_use(t, n);
+    return n;
+}
+
 void h2_text_use(struct h2_text *t, size_t len)
 {
     t->at += (uint32_t)len;

@@ -17,6 +17,12 @@ struct h2_text {
 int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max);
 /** @return room for len bytes at its end, which are appended by adding to its len; NULL: no memory. */
 char *h2_text_room(struct h2_text *t, size_t len) MK_MUST_USE;
+/** Append `NAME: VALUE` and a line end. @return as h2_text_append */
+int h2_text_append_line(struct h2_text *t, struct mk_str name, struct mk_str value, size_t max);
+/** Write `NAME: VALUE` and a line end. @return the end of these name.len + value.len + 4 bytes */
+char *h2_put_line(char *dst, struct mk_str name, struct mk_str value);
+/** Move the first bytes out. @return how many: len, or all that there are */
+size_t h2_text_take(struct h2_text *t, void *dst, size_t len);
 /** The first bytes are not needed any more. */
 void h2_text_use(struct h2_text *t, size_t len);
 void h2_text_free(struct h2_text *t);

@@ -12,7 +12,10 @@
 
 /* A stream's request: its head as fields come, its body as frames come, its answer as the client takes it. */
 
-enum { TRAILERS = 16 << 10 }; /* bytes of an answer's, at most */
+enum {
+    TRAILERS = 16 << 10, /* bytes of an answer's, at most */
+    STATUS = 32,         /* of :status in a block, at most */
+};
 
 static struct http2_stream *stream_of(void *arg)
 {
@@ -124,8 +127,7 @@ static int keep_line(struct http2_stream *s, struct mk_str name, struct mk_str v
 
     if (!room)
         return err;
-    room = put(put(room, name), MK_STR(": "));
-    (void)put(put(room, value), MK_STR("\r\n"));
+    (void)h2_put_line(room, name, value);
     return 0;
 }
 
@@ -281,14 +283,10 @@ static int add_rest(struct http2_stream *s)
 static ssize_t read_body(void *arg, char *dst, size_t len)
 {
     struct http2_stream *s = stream_of(arg);
-    size_t n = h2_text_left(&s->body);
+    const size_t n = h2_text_take(&s->body, dst, len);
 
     if (n == 0)
         return s->has_end ? 0 : MK_E_AGAIN;
-    if (n > len)
-        n = len;
-    memcpy(dst, s->body.p + s->body.at, n);
-    h2_text_use(&s->body, n);
     h2_stream_use(&s->base, n);
     http2_conn_wake(s->conn);
     return (ssize_t)n;
@@ -297,26 +295,6 @@ static ssize_t read_body(void *arg, char *dst, size_t len)
 static size_t buffered(const void *arg)
 {
     return h2_text_left(&((const struct http2_stream *)arg)->body);
-}
-
-/* Bytes at most of these lines as a block: a line has at least two bytes that are not encoded. */
-static size_t most_of(struct mk_str lines)
-{
-    return hpack_encoded_max(7, 3) + 4 * lines.len;
-}
-
-static void add_fields(struct h2_head *head, struct mk_str lines)
-{
-    struct mk_str name, value;
-
-    while (lines.len > 0) {
-        if (h2_head_add_line(head, &lines))
-            continue;
-        if (!h2_next_line(&lines, &name, &value))
-            return;
-        if (!h2_is_of_http1(name))
-            h2_head_add(head, name, value);
-    }
 }
 
 /* Only who speaks WebSocket knows it (RFC 6455 section 4.1); the client of HTTP/2 cannot check that (RFC 8441 section 5). */
@@ -359,10 +337,10 @@ static int take_head(void *arg, unsigned asked, struct mk_str fields, bool has_b
     s->conn->local->writing = NULL;
     if (asked == 101 && !knows_key(s, fields))
         return MK_E_BAD;
-    if (!h2_head_begin(&head, &s->base, most_of(fields)))
+    if (!h2_head_begin(&head, &s->base, STATUS + h2_lines_most(fields)))
         return MK_E_NOMEM;
     h2_head_status(&head, asked == 101 ? 200 : asked); /* RFC 8441 section 5 */
-    add_fields(&head, fields);
+    h2_head_add_lines(&head, fields);
     if (asked >= 200 || asked == 101)
         s->moved_ms = http2_conn_now_ms(s->conn);
     h2_head_end(&head, asked < 200 && asked != 101 ? H2_FOLLOWS_HEAD
@@ -532,15 +510,11 @@ void http2_stream_stop(struct http2_stream *s)
 static bool send_trailers(struct h2_stream *base)
 {
     struct http2_stream *s = whole(base);
-    struct mk_str lines = {s->trailers.p, s->trailers.len};
-    struct h2_head head;
+    const bool is_sent = h2_send_trailers(base, (struct mk_str){s->trailers.p, s->trailers.len});
 
-    if (!h2_head_begin(&head, base, most_of(lines)))
-        return false;
-    add_fields(&head, lines);
-    h2_text_free(&s->trailers);
-    h2_head_end(&head, H2_FOLLOWS_NOTHING);
-    return true;
+    if (is_sent)
+        h2_text_free(&s->trailers);
+    return is_sent;
 }
 
 static ssize_t pull(struct http2_stream *s, char *dst, size_t len, bool *is_last)

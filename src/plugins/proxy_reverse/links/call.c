@@ -277,17 +277,6 @@ int proxy_call_end_body(struct proxy_call *c, struct mk_str trailers)
 
 /* ---- the answer ---- */
 
-static size_t take(struct h2_text *t, char *dst, size_t len)
-{
-    size_t n = h2_text_left(t) < len ? h2_text_left(t) : len;
-
-    if (n == 0)
-        return 0;
-    memcpy(dst, t->p + t->at, n);
-    h2_text_use(t, n);
-    return n;
-}
-
 /* Bytes of the body may come that were read. */
 static void use(struct proxy_call *c, size_t n)
 {
@@ -299,9 +288,9 @@ static void use(struct proxy_call *c, size_t n)
 
 ssize_t proxy_call_read(struct proxy_call *c, char *dst, size_t len)
 {
-    size_t n = take(&c->head, dst, len);
+    size_t n = h2_text_take(&c->head, dst, len);
 
-    if (n == 0 && (n = take(&c->body, dst, len)) > 0)
+    if (n == 0 && (n = h2_text_take(&c->body, dst, len)) > 0)
         use(c, n);
     if (n > 0)
         return (ssize_t)n;
@@ -322,32 +311,19 @@ static struct proxy_call *whole(struct h2_stream *st)
     return (struct proxy_call *)((char *)st - offsetof(struct proxy_call, base));
 }
 
-static int put_text(struct h2_text *t, struct mk_str text, size_t max)
+/* What is too large breaks a rule of the session's. */
+static int judged(int err)
 {
-    int err = h2_text_append(t, text.p, text.len, max);
-
     return err == MK_E_LIMIT ? MK_E_BAD : err;
-}
-
-static int put_line(struct h2_text *t, struct mk_str name, struct mk_str value, size_t max)
-{
-    int err = put_text(t, name, max);
-
-    if (err == 0)
-        err = put_text(t, MK_STR(": "), max);
-    if (err == 0)
-        err = put_text(t, value, max);
-    return err == 0 ? put_text(t, MK_STR("\r\n"), max) : err;
 }
 
 static int begin_head(struct proxy_call *c, struct mk_str status)
 {
-    int err = put_text(&c->head, MK_STR("HTTP/1.1 "), HEAD_MAX);
+    char line[] = "HTTP/1.1 000 \r\n";
 
     c->has_length = false;
-    if (err == 0)
-        err = put_text(&c->head, status, HEAD_MAX);
-    return err == 0 ? put_text(&c->head, MK_STR(" \r\n"), HEAD_MAX) : err;
+    memcpy(line + 9, status.p, 3); /* as long as h2_message_field lets it be */
+    return judged(h2_text_append(&c->head, line, sizeof(line) - 1, HEAD_MAX));
 }
 
 static int on_field(struct h2_stream *st, enum h2_field kind, const struct hpack_field *f)
@@ -355,11 +331,11 @@ static int on_field(struct h2_stream *st, enum h2_field kind, const struct hpack
     struct proxy_call *c = whole(st);
 
     if (st->message.is_trailer)
-        return put_line(&c->after, f->name, f->value, AFTER_MAX);
+        return judged(h2_text_append_line(&c->after, f->name, f->value, AFTER_MAX));
     if (kind == H2_FIELD_STATUS)
         return begin_head(c, f->value);
     c->has_length = c->has_length || kind == H2_FIELD_CONTENT_LENGTH;
-    return put_line(&c->head, f->name, f->value, HEAD_MAX);
+    return judged(h2_text_append_line(&c->head, f->name, f->value, HEAD_MAX));
 }
 
 /* An answer that ends with its head says so, but those that have no body anyway (RFC 9110 section 6.4.1). */
@@ -368,9 +344,9 @@ static int end_head(struct proxy_call *c)
     const struct h2_stream *st = &c->base;
     bool says_so = h2_stream_has_end(st) && !c->has_length && !st->is_head && st->status >= 200 &&
                    st->status != 204 && st->status != 304;
-    int err = says_so ? put_line(&c->head, MK_STR("Content-Length"), MK_STR("0"), HEAD_MAX) : 0;
+    const struct mk_str end = says_so ? MK_STR("Content-Length: 0\r\n\r\n") : MK_STR("\r\n");
 
-    return err == 0 ? put_text(&c->head, MK_STR("\r\n"), HEAD_MAX) : err;
+    return judged(h2_text_append(&c->head, end.p, end.len, HEAD_MAX));
 }
 
 static int on_head(struct h2_stream *st)
@@ -399,7 +375,7 @@ static void on_end(struct h2_stream *st)
     struct proxy_call *c = whole(st);
 
     c->has_end = true;
-    if (c->after.len > 0 && put_text(&c->after, MK_STR("\r\n"), AFTER_MAX + 2) < 0)
+    if (c->after.len > 0 && h2_text_append(&c->after, "\r\n", 2, AFTER_MAX + 2) < 0)
         h2_text_free(&c->after);
     proxy_call_note(c, MK_IO_READ);
 }
@@ -407,7 +383,7 @@ static void on_end(struct h2_stream *st)
 static ssize_t on_give(struct h2_stream *st, char *dst, size_t len, enum h2_last *last)
 {
     struct proxy_call *c = whole(st);
-    size_t n = take(&c->out, dst, len);
+    size_t n = h2_text_take(&c->out, dst, len);
     bool is_last = c->is_sent && h2_text_left(&c->out) == 0;
 
     if (c->is_full && h2_text_left(&c->out) <= OUT_MAX / 2) {
@@ -421,18 +397,9 @@ static ssize_t on_give(struct h2_stream *st, char *dst, size_t len, enum h2_last
 
 static bool on_trailers(struct h2_stream *st)
 {
-    struct proxy_call *c = whole(st);
-    struct mk_str lines = {c->last.p, c->last.len}, name, value;
-    struct h2_head head;
+    const struct proxy_call *c = whole(st);
 
-    if (!h2_head_begin(&head, st, 4 * lines.len + 64))
-        return false;
-    while (h2_next_line(&lines, &name, &value)) {
-        if (!h2_is_of_http1(name))
-            h2_head_add(&head, name, value);
-    }
-    h2_head_end(&head, H2_FOLLOWS_NOTHING);
-    return true;
+    return h2_send_trailers(st, (struct mk_str){c->last.p, c->last.len});
 }
 
 static void on_answered(struct h2_stream *st)

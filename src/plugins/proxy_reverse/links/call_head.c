@@ -2,10 +2,11 @@
 #include "links/call_int.h"
 
 #include "kit/h2/lines.h"
-#include "kit/pure/number.h"
 #include "kit/text/words.h"
 
 /* A request's head, from the text of HTTP/1 to fields of HTTP/2 (RFC 9113 section 8.3.1). */
+
+enum { PSEUDO = 64 }; /* bytes of pseudo-header fields in a block, beside those that the text has */
 
 struct head {
     struct mk_str method, target, authority;
@@ -61,7 +62,7 @@ int proxy_call_write_head(struct h2_stream *st, struct mk_str text, bool is_secu
 
     if (!split(&h, text))
         return MK_E_BAD;
-    if (!h2_head_begin(&block, st, 4 * text.len + 64))
+    if (!h2_head_begin(&block, st, PSEUDO + h2_lines_most(text)))
         return MK_E_NOMEM;
     h2_head_add(&block, MK_STR(":method"), h.method);
     h2_head_add(&block, MK_STR(":scheme"), is_secure ? MK_STR("https") : MK_STR("http"));

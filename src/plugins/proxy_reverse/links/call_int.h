@@ -65,7 +65,6 @@ struct proxy_conn {
     struct mk_upstream_wait *wait;    /* until it is connected */
     struct proxy_call *calls, **last; /* the oldest one first */
     struct proxy_call *told, **told_last;
-    size_t sum;        /* of texts; nobody asks */
     unsigned ncalls;   /* all of them */
     unsigned nready;   /* of them, without a stream */
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */

@@ -391,10 +391,7 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
 
     conn->channel.stream = s;
     conn->channel.desk = conn->all->desk;
-    conn->channel.left.sum = &conn->sum;
-    conn->channel.moved_ms = now_ms(conn);
-    h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, &conn->sum,
-                    now_ms(conn));
+    h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, NULL, now_ms(conn));
     conn->is_patient = true;
     mk_stream_tell(s, on_event, conn);
 }

@@ -99,6 +99,28 @@ static void test_memory_is_lent(void **state)
     assert_int_equal(sum, 0);
 }
 
+static void test_lines_are_whole_or_not_there(void **state)
+{
+    struct h2_text t = {.p = NULL};
+    char bytes[16];
+
+    (void)state;
+    assert_int_equal(h2_text_append_line(&t, MK_STR("a"), MK_STR("bc"), 6), MK_E_LIMIT);
+    assert_int_equal(h2_text_append_line(&t, MK_STR("a"), MK_STR("bc"), 7), 0);
+    assert_int_equal(h2_text_append_line(&t, MK_STR("d"), MK_STR(""), 11), MK_E_LIMIT);
+    fails_in = 1;
+    assert_int_equal(h2_text_append_line(&t, MK_STR("d"), (struct mk_str){bytes, 0}, 12), 0);
+    fails_in = 0;
+    assert_int_equal(h2_text_take(&t, bytes, 9), 9);
+    assert_memory_equal(bytes, "a: bc\r\nd:", 9);
+    assert_int_equal(h2_text_take(&t, bytes, sizeof(bytes)), 3);
+    assert_memory_equal(bytes, " \r\n", 3);
+    assert_null(t.p);
+    assert_int_equal(h2_text_take(&t, bytes, 1), 0);
+    fails_in = 1;
+    assert_int_equal(h2_text_append_line(&t, MK_STR("a"), MK_STR("b"), 99), MK_E_NOMEM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_an_empty_one_has_no_memory),
         cmocka_unit_test(test_without_memory_it_stays),
         cmocka_unit_test(test_memory_is_lent),
+        cmocka_unit_test(test_lines_are_whole_or_not_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
