@@ -68,6 +68,53 @@ def test_request(start, allocations, name, lines):
     """An answer, an error answer, or a closed connection; the next request is served."""
     server = start(server=lines, env=allocations.environment, **CONFIG)
     assert server.request("*", "OPTIONS").status == 204  # the worker is there, and no file is known yet
+
+    def next_is_served():
+        assert server.get("/a.txt").text == "text"
+
+    allocations.until_no_request_fails(server, REQUESTS[name], next_is_served)
+
+
+@pytest.mark.parametrize("scheduler", ["Fair", "ReusePort"])
+def test_start_up(tmp_path, allocations, scheduler):
+    """It refuses to start and says so, or it serves."""
+    config = Config(tmp_path)
+    config.write(server=f"Scheduler {scheduler}", **CONFIG)
+    for number in itertools.count(1):
+        allocations.arm(number)
+        server = process.Server(tmp_path, config, env=allocations.environment)
+        try:
+            starts_or_refuses(server, allocations)
+        except AssertionError as fault:
+            raise AssertionError(f"allocation {number}: {fault}\n{server.log()}") from None
+        finally:
+            server.kill()
+        if not allocations.failed:
+            break
+    assert number > 20, "hardly any allocation was seen: is the helper preloaded?"
+
+
+REQUESTS = {
+    "file": http.request("/a.txt"),
+    "new file": http.request("/medium.bin"),
+    "compressed": http.request("/a.txt", headers={"Accept-Encoding": "gzip"}),
+    "ranges": http.request("/medium.bin", headers={"Range": "bytes=0-9,20-29,100-"}),
+    "fallback": http.request("/no/such/name"),
+    "error": http.request("/../x"),
+    "echo": http.request("/echo", "POST", body=b"x" * 10_000),
+    "regex": http.request("/regex", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
+    "large head": http.request("/a.txt", headers={"X-Large": "x" * 20_000}),
+    "pipeline": http.request("/a.txt") * 5 + http.request("/missing") * 5,
+    "malformed": b"GET / HTTP/1.1\r\nX : y\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("lines", ["Workers 1", "Workers 1\nFDT off", "Workers 1\nScheduler Fair"])
+@pytest.mark.parametrize("name", REQUESTS)
+def test_request(start, allocations, name, lines):
+    """An answer, an error answer, or a closed connection; the next request is served."""
+    server = start(server=lines, env=allocations.environment, **CONFIG)
+    assert server.request("*", "OPTIONS").status == 204  # the worker is there, and no file is known yet
     data = REQUESTS[name]
     for number in itertools.count(1):
         allocations.arm(number)

@@ -49,3 +49,21 @@ class FailingAllocations:
             assert eventually(works, within=within), f"after allocation {number}"
             if not failed:
                 return number
+
+    def until_no_request_fails(self, server, data, check):
+        """As until_none_fails: these bytes are sent, an answer, a cut one or none comes, and the next request passes check(), which asserts."""
+        def ask(_):
+            with server.connect() as client:
+                try:
+                    client.send(data)
+                    client.finish_sending()
+                except OSError:
+                    pass  # it was closed at once
+                answer = client.rest_until_cut()
+            assert not answer or answer.startswith(b"HTTP/1.1 "), answer[:100]
+
+        def works():
+            check()
+            return True
+
+        return self.until_none_fails(server, ask, works)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../../http/guard.h"
 
+#include "failing.h"
 #include "hpack_int.h"
-
-#include <stdlib.h>
 
 /* Each block ends at an inaccessible page. A text of fields has a line "name: value" for each. */
 
@@ -12,24 +11,6 @@
 enum { BLOCK_MAX = 4096, FIELDS_MAX = 8192 };
 
 static char room[HPACK_FIELD_MAX];
-static int fails_in; /* allocations; 0: none fails */
-
-/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__real_malloc(size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_in > 0 && --fails_in == 0 ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_in > 0 && --fails_in == 0 ? NULL : __real_realloc(old, size);
-}
-/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static size_t from_hex(uint8_t *dst, const char *hex)
 {
