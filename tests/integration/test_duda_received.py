@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forms and bodies that a service receives piece by piece: progress, back-pressure, bounds, and clients that leave."""
 
-import pathlib
-import re
 import socket
 
 import pytest
@@ -146,18 +144,14 @@ def test_what_the_service_does_not_take_stays_with_the_client(server):
 
 
 def test_memory_stays_small(server):
-    def memory():
-        status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
-        return int(re.search(r"RssAnon:\s+(\d+)", status)[1]) * 1024
-
-    before, most = memory(), 0
+    before, most = server.anonymous_bytes(), 0
     head, tail = part("f", b"", '; filename="f"')[:-2], b"\r\n" + END
     with server.connect() as connection:
         length = len(head) + (100 << 20) + len(tail)
         connection.send(http.request("/received/upload", "POST", headers={**TYPE, "Content-Length": str(length)}) + head)
         for _ in range(100):
             connection.send(b"x" * (1 << 20))
-            most = max(most, memory())
+            most = max(most, server.anonymous_bytes())
         connection.send(tail)
         assert connection.response().body == b"f|f|-|104857600|12582912000\n%d of %d" % (length, length)
     assert most - before < BOUND

@@ -424,10 +424,6 @@ FLOODS = {
 }
 
 
-def private_kb(server):
-    return int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{server.process.pid}/status").read_text())[1])
-
-
 def flood(server, name):
     with Frames(address(server)) as client:
         try:
@@ -456,9 +452,9 @@ def test_floods_end_the_connection(server, name):
 def test_floods_leave_no_memory(server, name):
     if executable.is_sanitized():
         pytest.skip("a sanitizer keeps freed memory")
-    before = private_kb(server)
+    before = server.anonymous_bytes()
     flood(server, name)
-    assert eventually(lambda: private_kb(server) < before + 6000), (before, private_kb(server))
+    assert eventually(lambda: server.anonymous_bytes() < before + 6000 * 1024), (before, server.anonymous_bytes())
 
 
 @pytest.mark.parametrize("name", ["padded DATA", "crumbs"])

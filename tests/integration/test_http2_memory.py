@@ -3,9 +3,7 @@
 
 import contextlib
 import os
-import pathlib
 import random
-import re
 
 import pytest
 
@@ -40,10 +38,6 @@ def connect(server, **kwargs):
     return Frames(("127.0.0.1", server.port), **kwargs)
 
 
-def private_bytes(server):
-    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{server.pid}/status").read_text())[1])
-
-
 def get(client, stream):
     client.send(client.head(stream, "/a.txt"))
     return client.answer(stream)
@@ -63,13 +57,13 @@ def test_heads_are_bounded(begin):
     server = begin("MaxMemory 2M\nMaxRequestSize 64K")
     patient = connect(server)
     assert get(patient, 1) == (200, b"a")
-    before = private_bytes(server)
+    before = server.anonymous_bytes()
     crowd = [ask_with_large_heads(server) for _ in range(20)]
     for client in crowd:
         client.send(frame(WINDOW_UPDATE, 0, 1, OPEN))  # of the first: whether it lives or was reset, the server has read all before
         client.until(DATA, RST_STREAM)
     assert "made room: MaxMemory is used up, ended a request" in server.log()
-    held = private_bytes(server) - before
+    held = server.anonymous_bytes() - before
     assert get(patient, 3) == (200, b"a"), "who holds nothing loses nothing"
     for client in crowd:
         client.close()
@@ -114,13 +108,13 @@ def test_heads_without_bodies_wait_within_a_bound(begin):
         client.send(client.head(1, "/a.txt", "HEAD"))
         assert client.answer(1) == (200, b"")
         again, stream = client.head(3, "/a.txt", "HEAD"), 3
-        before = private_bytes(server)
+        before = server.anonymous_bytes()
         client.sock.settimeout(2)
         with contextlib.suppress(TimeoutError):  # the kernel's buffers may be full, or not
             while stream < 3_000_000:
                 client.send(*(frame(HEADERS, END_HEADERS | END_STREAM, stream + 2 * i, again[9:]) for i in range(1000)))
                 stream += 2000
-        assert private_bytes(server) - before < 4 * MB or executable.is_sanitized()
+        assert server.anonymous_bytes() - before < 4 * MB or executable.is_sanitized()
         client.sock.settimeout(30)
         assert client.answer(3) == (200, b"") and client.answer(2001) == (200, b""), "it is read from again"
 

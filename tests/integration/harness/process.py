@@ -85,6 +85,11 @@ class Server:
     def open_descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def anonymous_bytes(self):
+        """Memory of the process alone: pages of files may go at any time."""
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(r"RssAnon:\s+(\d+)", status)[1]) * 1024
+
     def cpu_ms(self):
         """Milliseconds that all its threads have worked, without their waiting for a core."""
         tasks = pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")
