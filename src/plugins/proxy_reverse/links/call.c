@@ -19,11 +19,11 @@ const struct states proxy_call_states = {"call", sizeof(rows) / sizeof(rows[0]),
 
 void proxy_call_turn_to(struct proxy_call *c, enum proxy_call_state state)
 {
-    if (c->state == PROXY_CALL_READY && c->conn)
-        c->conn->nready--;
+    if (c->conn)
+        c->conn->ncalls_in[c->state]--;
     states_turn(&proxy_call_states, &c->state, state, NULL, c);
-    if (c->state == PROXY_CALL_READY)
-        c->conn->nready++;
+    if (c->conn)
+        c->conn->ncalls_in[c->state]++;
 }
 
 /* ---- its life ---- */

@@ -24,6 +24,7 @@ enum proxy_call_state {
 #define PROXY_CALL_ENUM(name, ...) PROXY_CALL_##name,
     PROXY_CALL_STATES(PROXY_CALL_ENUM)
 #undef PROXY_CALL_ENUM
+        PROXY_CALL_COUNT
 };
 
 extern const struct states proxy_call_states;
@@ -65,8 +66,8 @@ struct proxy_conn {
     struct mk_upstream_wait *wait;    /* until it is connected */
     struct proxy_call *calls, **last; /* the oldest one first */
     struct proxy_call *told, **told_last;
-    unsigned ncalls;   /* all of them */
-    unsigned nready;   /* of them, without a stream */
+    unsigned ncalls;                      /* all of them */
+    unsigned ncalls_in[PROXY_CALL_COUNT]; /* of them, by their states */
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
     bool
         is_patient; /* its backend has not said how many streams it takes: one call at a time until then */

@@ -111,9 +111,12 @@ static bool is_awaited(const struct proxy_conn *conn)
 
 static bool has_free(const struct proxy_conn *conn)
 {
-    if (conn->is_pinged || (is_awaited(conn) && conn->channel.session.nstreams + conn->nready > 0))
+    const struct h2_session *s = &conn->channel.session;
+    const unsigned nready = conn->ncalls_in[PROXY_CALL_READY];
+
+    if (conn->is_pinged || (is_awaited(conn) && s->nstreams + nready > 0))
         return false;
-    return h2_session_room(&conn->channel.session) > conn->nready;
+    return h2_session_room(s) > nready;
 }
 
 void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
@@ -125,6 +128,7 @@ void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
     *conn->last = c;
     conn->last = &c->next;
     conn->ncalls++;
+    conn->ncalls_in[c->state]++;
     if (!conn->channel.stream)
         return;
     if (has_free(conn)) {
@@ -151,8 +155,7 @@ void proxy_conn_part(struct proxy_conn *conn, struct proxy_call *c)
     untell(conn, c);
     proxy_call_unlink(c);
     conn->ncalls--;
-    if (c->state == PROXY_CALL_READY)
-        conn->nready--;
+    conn->ncalls_in[c->state]--;
     c->conn = NULL;
     if ((conn->ncalls == 0 || c->state == PROXY_CALL_READY) && conn->channel.stream)
         proxy_conn_wake(conn); /* it is idle, or has room for one that waits */
@@ -188,7 +191,7 @@ void proxy_conn_tell(struct proxy_conn *conn)
 /* @param anyhow  those too that want a fresh one */
 static struct proxy_call *oldest_waiting(const struct proxy_conn *conn, bool anyhow)
 {
-    struct proxy_call *c = conn->calls;
+    struct proxy_call *c = conn->ncalls_in[PROXY_CALL_WAITING] > 0 ? conn->calls : NULL;
 
     while (c && (c->state != PROXY_CALL_WAITING || (c->wants_fresh && !anyhow)))
         c = c->next;

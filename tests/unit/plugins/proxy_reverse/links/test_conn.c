@@ -273,13 +273,13 @@ static void close_all(void)
 /* What is counted is what there is. */
 static void check_conn(const struct proxy_conn *conn)
 {
-    unsigned ncalls = 0, nready = 0, ntold = 0, nnoted = 0;
+    unsigned ncalls = 0, in[PROXY_CALL_COUNT] = {0}, ntold = 0, nnoted = 0;
 
     for (const struct proxy_call *c = conn->calls; c; c = c->next) {
         assert_ptr_equal(c->conn, conn);
         assert_ptr_equal(*c->at, c);
         ncalls++;
-        nready += c->state == PROXY_CALL_READY;
+        in[c->state]++;
         nnoted += c->told_at != NULL;
         assert_true(c->state == PROXY_CALL_WAITING || conn->channel.stream);
     }
@@ -289,7 +289,7 @@ static void check_conn(const struct proxy_conn *conn)
     }
     assert_null(*conn->told_last);
     assert_int_equal(conn->ncalls, ncalls);
-    assert_int_equal(conn->nready, nready);
+    assert_memory_equal(conn->ncalls_in, in, sizeof(in));
     assert_int_equal(ntold, nnoted);
 }
 
