@@ -96,6 +96,12 @@ int mk_watch_release(struct mk_loop *loop, struct mk_watch *w)
     return fd;
 }
 
+void mk_watch_bury(struct mk_watch *w)
+{
+    mk_list_remove(&w->ready);
+    w->on_gone(w);
+}
+
 void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w)
 {
     if (!mk_list_is_linked(&w->ready))
@@ -190,12 +196,8 @@ static void run_late(struct mk_loop *loop)
 
 static void bury_gone(struct mk_loop *loop)
 {
-    while (!mk_list_is_empty(&loop->gone)) {
-        struct mk_watch *w = MK_CONTAINER_OF(loop->gone.next, struct mk_watch, ready);
-
-        mk_list_remove(&w->ready);
-        w->on_gone(w);
-    }
+    while (!mk_list_is_empty(&loop->gone))
+        mk_watch_bury(MK_CONTAINER_OF(loop->gone.next, struct mk_watch, ready));
 }
 
 static int wait_ms(struct mk_loop *loop, int max_wait_ms)

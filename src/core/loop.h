@@ -84,6 +84,8 @@ void mk_watch_pause(struct mk_loop *loop, struct mk_watch *w);
 void mk_watch_close(struct mk_loop *loop, struct mk_watch *w);
 /** The same, but the descriptor stays open. @return it, the caller's. */
 int mk_watch_release(struct mk_loop *loop, struct mk_watch *w) MK_MUST_USE;
+/** Let on_gone have a closed one before the turn ends. It never was in epoll, and no function under way has the object. */
+MK_INSIDE void mk_watch_bury(struct mk_watch *w);
 /** Call on_event(MK_RUN) after the events of this turn; twice is once. */
 MK_INSIDE void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w);
 

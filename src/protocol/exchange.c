@@ -233,6 +233,8 @@ int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
     x->carried.request.traced = x->carried.request.traced ? c->requests : 0;
     *exchange = x;
     mk_carried_route(&x->carried, text, head->has_body && head->content_length < 0, false);
+    if (x->is_over) /* a client can begin thousands of such requests in one turn */
+        mk_watch_bury(&x->carried.watch);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import random
+import signal
 
 import pytest
 
@@ -117,6 +118,22 @@ def test_heads_without_bodies_wait_within_a_bound(begin):
         assert server.anonymous_bytes() - before < 4 * MB or executable.is_sanitized()
         client.sock.settimeout(30)
         assert client.answer(3) == (200, b"") and client.answer(2001) == (200, b""), "it is read from again"
+
+
+@pytest.mark.timed
+def test_requests_that_are_over_hold_nothing(begin):
+    """Thousands of heads in one piece, each answered where it is read: their memory serves the next ones."""
+    server = begin("MaxMemory 0")
+    with connect(server) as client:
+        client.send(client.head(1, "/a.txt", "HEAD"))
+        assert client.answer(1) == (200, b"")
+        again = client.head(3, "/a.txt", "HEAD")[9:]
+        before = server.anonymous_bytes()
+        server.signal(signal.SIGSTOP)
+        client.send(*(frame(HEADERS, END_HEADERS | END_STREAM, 3 + 2 * i, again) for i in range(9000)))
+        server.signal(signal.SIGCONT)
+        assert client.answer(3) == (200, b"") and client.answer(3 + 2 * 8999) == (200, b"")
+        assert server.anonymous_bytes() - before < 4 * MB or executable.is_sanitized()
 
 
 def test_one_stream_goes_before_its_connection(begin):

@@ -107,6 +107,25 @@ static void a_closed_watch_hears_nothing_and_goes_at_the_end(void **state)
     mk_loop_fini(&loop);
 }
 
+static void one_without_a_descriptor_can_go_before_the_end(void **state)
+{
+    struct mk_loop loop;
+    struct probe p = {.events = 0};
+
+    (void)state;
+    assert_int_equal(mk_loop_init(&loop), 0);
+    mk_watch_init(&p.watch, -1, on_event, on_gone);
+    mk_watch_run_soon(&loop, &p.watch);
+    assert_int_equal(mk_watch_release(&loop, &p.watch), -1);
+    assert_int_equal(p.gone, 0);
+    mk_watch_bury(&p.watch);
+    assert_int_equal(p.gone, 1);
+    turn(&loop);
+    assert_int_equal(p.events + p.runs, 0);
+    assert_int_equal(p.gone, 1);
+    mk_loop_fini(&loop);
+}
+
 /* fork() copies descriptors, and epoll knows a description until the last copy of it is closed. */
 static void a_closed_watch_hears_nothing_of_a_copy_of_its_descriptor(void **state)
 {
@@ -323,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_once_an_edge),
         cmocka_unit_test(a_closed_watch_hears_nothing_and_goes_at_the_end),
+        cmocka_unit_test(one_without_a_descriptor_can_go_before_the_end),
         cmocka_unit_test(a_closed_watch_hears_nothing_of_a_copy_of_its_descriptor),
         cmocka_unit_test(a_ready_watch_runs_once_a_turn),
         cmocka_unit_test(a_turn_takes_so_many_events),
