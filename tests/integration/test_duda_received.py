@@ -143,6 +143,7 @@ def test_what_the_service_does_not_take_stays_with_the_client(server):
     assert eventually(lambda: counts(server)["left"] == before["left"] + 1)
 
 
+@pytest.mark.timed
 def test_memory_stays_small(server):
     before, most = server.anonymous_bytes(), 0
     head, tail = part("f", b"", '; filename="f"')[:-2], b"\r\n" + END

@@ -92,6 +92,7 @@ def upload(server, pieces, framing, after_each=lambda: None):
         return connection.response()
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("framing", ["Content-Length: 104857600", "Transfer-Encoding: chunked"])
 def test_memory_stays_small(uploads, framing):
     server = uploads()

@@ -54,6 +54,7 @@ def ask_with_large_heads(server):
     return client
 
 
+@pytest.mark.timed
 def test_heads_are_bounded(begin):
     server = begin("MaxMemory 2M\nMaxRequestSize 64K")
     patient = connect(server)
@@ -102,6 +103,7 @@ def test_refusals_for_want_of_memory_cost_credit(begin):
         assert rounds[-1][1] == ENHANCE_YOUR_CALM, refused
 
 
+@pytest.mark.timed
 def test_heads_without_bodies_wait_within_a_bound(begin):
     """No window bounds them: a client that reads nothing is not read from any more."""
     server = begin("MaxMemory 0")

@@ -15,8 +15,8 @@ import pathlib
 
 TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "integration"
 MEASURES = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "getrusage", "cpu_ticks", "cpu_ms",
-            "private_kb", "resident_kb", "peak_kb"}
-WORDS = ("VmHWM", "VmRSS", "Private_", "Pss", "schedstat")  # of the files below /proc that tell memory or time
+            "private_kb", "resident_kb", "peak_kb", "anonymous_bytes"}
+WORDS = ("VmHWM", "VmRSS", "RssAnon", "Private_", "Pss", "schedstat")  # of the files below /proc that tell memory or time
 MARKS = {"slow", "timed"}
 GENEROUS = {"PATIENCE"}
 FEW_FACTS = {"eventually", "len", "bool"}  # their value is no measurement, whatever they are given
