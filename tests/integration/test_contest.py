@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.plain,
     pytest.mark.slow,
     pytest.mark.timed,
-    pytest.mark.timed,
     pytest.mark.skipif(not os.access(executable.TREE / "build" / "tools" / "wr", os.X_OK), reason="wr is not built"),
 ]
 

@@ -16,7 +16,7 @@ from harness.client import eventually
 from harness.config import section
 from harness.latency import best_percentile_99
 
-pytestmark = [pytest.mark.slow, pytest.mark.timed]
+pytestmark = pytest.mark.slow
 
 MANY = 100_000
 TOO_MANY = 40_000  # of the longest names: more than the 8 MB that one listing may keep

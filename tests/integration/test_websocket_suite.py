@@ -27,7 +27,7 @@ def compressed(section, kinds):
 SECTIONS = {"1-5": (["1.*", "2.*", "3.*", "4.*", "5.*"], 64), "6": (["6.*"], 145), "7": (["7.*"], 37), "9-10": (["9.*", "10.*"], 55),
             "12": (compressed(12, 5), 5 * len(SIZES)), "13": (compressed(13, 7), 7 * len(SIZES))}
 # Each case has a time limit.
-pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.plain("a client that knows no other carriers"), pytest.mark.limit(LIMIT + 60)]
+pytestmark = [pytest.mark.slow, pytest.mark.plain("a client that knows no other carriers"), pytest.mark.limit(LIMIT + 60)]
 
 
 def suite():

@@ -31,7 +31,6 @@ ROOTS = {"aarch64": "/usr/aarch64-linux-gnu", "arm": "/usr/arm-linux-gnueabihf"}
 pytestmark = [
     pytest.mark.plain,
     pytest.mark.slow,
-    pytest.mark.timed,
     pytest.mark.once("it compiles for itself"),
 ]
 
