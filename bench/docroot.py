@@ -39,6 +39,13 @@ def _fill(path, size, seed):
             size -= out.write(chunk[:size])
 
 
+def words(size, seed):
+    """A text that compresses as scripts and pages do."""
+    chance = random.Random(seed)
+    stock = ["".join(chance.choices("etaoinshrdlu(){};=<>/\"", k=chance.randint(2, 9))) for _ in range(600)]
+    return " ".join(chance.choices(stock, k=size // 4)).encode()[:size]
+
+
 def make(root, big=True):
     """Write the files under the directory root, which is created; big: also the 100 MB ones."""
     os.makedirs(os.path.join(root, "site"), exist_ok=True)
