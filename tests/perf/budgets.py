@@ -23,8 +23,8 @@ PLUGINS_RULES = {"keep": 0.25, "close": 0.35}
 # It takes 0.057 and 0.035 to 0.075; timers make both vary.
 PLUGINS_STATUS = {"keep": 0.07, "close": 0.10}
 
-# User instructions of an echo of 64 bytes over WebSocket, with a whole turn of the loop.
-WEBSOCKET_ECHO = 2500
+# User instructions of an echo of 64 bytes over WebSocket, with a whole turn of the loop, by the protocol of the connection.
+WEBSOCKET_ECHO = {"http1": 1800, "http2": 5600}
 
 # User instructions of the smallest Duda service, with a whole turn of the loop.
 SERVICE = 6800
