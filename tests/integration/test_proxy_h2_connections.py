@@ -89,6 +89,17 @@ def test_a_queue_that_is_full(start):
         assert first == [200] and sorted(statuses) == [200] * 3 + [503] * 5
 
 
+def test_a_connection_has_room_for_more_than_one_call(start):
+    """Two calls of a client go to its backend, though the only connection to that one is in use."""
+    with patient(calls=2) as first, patient(calls=2) as second:
+        server = start(**front("LoadBalancer Naive\nMaxConnections 1", first, second))
+        with frames(server) as one:
+            one.send(one.head(1, "/"), one.head(3, "/"))
+            assert eventually(lambda: sorted([len(first.requests), len(second.requests)]) == [0, 2])
+            first.may_answer = second.may_answer = True
+            assert one.answer(3) == (200, b"late")
+
+
 # ---- GOAWAY, REFUSED_STREAM ----
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

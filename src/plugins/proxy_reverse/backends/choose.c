@@ -5,6 +5,8 @@
 
 #include "kit/backends/pool.h"
 
+#include "links/call.h"
+
 /* Which backend is asked for a request. */
 
 _Static_assert(sizeof(struct proxy_tried) == sizeof(struct balance_set), "both name backends");
@@ -49,10 +51,16 @@ static void mark_tried(struct proxy_ask *ask, unsigned i)
     ask->tried.bits[i / 64] |= UINT64_C(1) << i % 64;
 }
 
+/* Requests that all connections to a backend carry at a time; 0: any number. */
+static uint64_t max_active(const struct proxy_settings *set)
+{
+    return (uint64_t)set->max_connections * (set->is_h2 ? PROXY_CALLS_A_CONNECTION : 1);
+}
+
 /* Another server will not do for those that go by a hash: they wait for theirs. */
 static bool has_room(const struct proxy_group *g, const struct proxy_backend *b)
 {
-    unsigned max = (unsigned)g->set->max_connections;
+    uint64_t max = max_active(g->set);
 
     if (max == 0 || g->set->balancer == PROXY_SOURCE_HASH ||
         g->set->balancer == PROXY_CONSISTENT_HASH)

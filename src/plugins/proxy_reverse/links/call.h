@@ -13,6 +13,9 @@
  * and closed when they were idle for a while.
  */
 
+/** At a time, as far as the backend lets us. */
+enum { PROXY_CALLS_A_CONNECTION = 100 };
+
 struct proxy_call;
 struct proxy_calls; /* the connections of a worker, to all backends */
 

@@ -6,7 +6,6 @@
 /* Connections to backends that speak HTTP/2: made when a call needs one, shared by calls, closed when they are idle. */
 
 enum {
-    STREAMS = 100,        /* calls over a connection at a time, as far as the backend lets us */
     WINDOW = 64 << 10,    /* of an answer's body that waits for its client, at first */
     CONNECTION = 1 << 20, /* of all bodies of a connection */
     HEAD = 64 << 10,      /* what backends are told of heads; MaxAnswerHead decides */
@@ -387,7 +386,7 @@ void proxy_conn_doubt(struct proxy_conn *conn)
 static void greet(struct proxy_conn *conn, struct mk_stream *s)
 {
     const struct h2_limits limits = {.is_client = true,
-                                     .max_streams = STREAMS,
+                                     .max_streams = PROXY_CALLS_A_CONNECTION,
                                      .max_head = HEAD,
                                      .stream_window = WINDOW,
                                      .window_max = CONNECTION};
@@ -422,7 +421,7 @@ static struct proxy_conn *connected(const struct proxy_calls *calls,
 {
     for (struct proxy_conn *conn = calls->conns; conn; conn = conn->next) {
         if (conn->channel.stream && conn->way.upstream == way->upstream && !conn->channel.is_lost &&
-            (has_free(conn) || (is_awaited(conn) && conn->ncalls < STREAMS)))
+            (has_free(conn) || (is_awaited(conn) && conn->ncalls < PROXY_CALLS_A_CONNECTION)))
             return conn;
     }
     return NULL;
@@ -439,7 +438,7 @@ static struct proxy_conn *coming(const struct proxy_calls *calls, const struct p
         if (!is_unconnected(conn, way->upstream))
             continue;
         *nwaiting += conn->ncalls;
-        if (conn->ncalls < STREAMS)
+        if (conn->ncalls < PROXY_CALLS_A_CONNECTION)
             found = conn;
     }
     return found;
