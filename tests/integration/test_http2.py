@@ -253,6 +253,19 @@ def test_trailers_of_a_backend_reach_a_client_that_takes_them(start, fields, tra
     assert not backend.faults
 
 
+@pytest.mark.parametrize("size, kept", [(10, 3), (3000, 0), (9000, 0)])
+def test_trailers_of_a_request_are_kept_whole_or_not_at_all(start, size, kept):
+    """RFC 9110 6.5.1: they may be left out, but a part would say something else"""
+    loads("http2", "proxy_reverse")
+    with Backend() as backend:
+        server = start(server="Listen 127.0.0.1:0 h2\nMaxRequestSize 2K", **configured("RequestBuffering off", backend, plugins=["http2"]))
+        with Frames(address(server)) as client:
+            client.send(client.head(1, "/", "POST", end=False), frame(DATA, 0, 1, b"x"))
+            client.send(frame(HEADERS, END_STREAM | END_HEADERS, 1, client.encoder.encode([("x-a", "a"), ("x-b", "b" * size), ("x-c", "c")])))
+            assert client.answer(1)[0] == 200
+        assert len(backend.requests[0].trailers) == kept
+
+
 @pytest.mark.parametrize("last", ["an end", "trailers", "a part of trailers"])
 def test_trailers_of_an_early_answer_are_the_backends(start, last):
     """RFC 9113 8.1: they wait for a window, and meanwhile the client ends its request, with trailers of its own."""

@@ -483,7 +483,7 @@ static void end_input(struct h2_stream *base)
     struct http2_stream *s = whole(base);
 
     s->has_end = true;
-    if (s->exchange && s->head.len > 0)
+    if (s->exchange && s->head.len > 0 && !s->is_large) /* RFC 9110 section 6.5.1 */
         (void)!mk_exchange_set_trailers(s->exchange, (struct mk_str){s->head.p, s->head.len});
     h2_text_free(&s->head);
     tell_reader(s);
