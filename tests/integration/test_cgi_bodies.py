@@ -11,6 +11,7 @@ import pytest
 from harness import http, process
 from harness.cgi import start_site
 from harness.client import eventually
+from harness.family import peak_kb
 
 HEAD = "#!/bin/sh\necho 'Content-Type: application/octet-stream'\necho\n"
 SUM = HEAD + "md5sum\n"
@@ -21,11 +22,6 @@ FLUSH = "#!/usr/bin/python3\nimport os\nos.write(1, b'Content-Type: text/plain\\
 LARGE = 64 << 20
 SMALLER = 2 << 20
 LITTLE_KB = 4096 if process.is_sanitized() else 1024
-
-
-def peak_kb(server):
-    status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0])
 
 
 def piece(number):
@@ -71,9 +67,9 @@ def test_large_upload_in_little_memory(start, framing):
     """Hardly more than one that is much smaller takes."""
     server = start_site(start, {"sum": SUM}, server="MaxBodySize 100M\nWorkers 1")
     upload(server, "/cgi-bin/sum", SMALLER, framing)
-    before = peak_kb(server)
+    before = peak_kb(server.pid)
     upload(server, "/cgi-bin/sum", LARGE, framing)
-    assert peak_kb(server) - before < LITTLE_KB
+    assert peak_kb(server.pid) - before < LITTLE_KB
 
 
 @pytest.mark.timed
@@ -83,7 +79,7 @@ def test_large_answer_in_little_memory(start):
         connection.send(http.request("/cgi-bin/much"))
         time.sleep(0.5)
         assert len(connection.response().body) == LARGE
-    assert peak_kb(server) < 40000
+    assert peak_kb(server.pid) < 40000
 
 
 def test_echo_of_more_than_all_pipes_hold(start):
@@ -128,9 +124,9 @@ def test_body_that_a_script_does_not_read(start):
 def test_script_that_does_not_read_holds_its_sender_back(start):
     server = start_site(start, {"lazy": HEAD + "sleep 2\nmd5sum\n"}, server="MaxBodySize 100M\nWorkers 1")
     upload(server, "/cgi-bin/lazy", SMALLER)
-    before = peak_kb(server)
+    before = peak_kb(server.pid)
     assert upload(server, "/cgi-bin/lazy", LARGE) > 1
-    assert peak_kb(server) - before < LITTLE_KB
+    assert peak_kb(server.pid) - before < LITTLE_KB
 
 
 def test_body_that_is_too_large(start):

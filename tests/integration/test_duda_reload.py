@@ -2,7 +2,6 @@
 """A service is replaced again and again while clients ask it: each is answered, by the old one or by the new one."""
 
 import os
-import pathlib
 import shutil
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from harness import duda
 from harness.client import eventually
 from harness.clients import Clients
+from harness.family import private_kb
 from harness.process import is_sanitized
 
 RELOADS = 50
@@ -26,11 +26,6 @@ def asking(target):
         assert response.status == 200 and response.text in ("version 0", "version 1"), response
         return response
     return ask
-
-
-def private_kb(server):
-    text = pathlib.Path(f"/proc/{server.pid}/smaps_rollup").read_text()
-    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_"))
 
 
 def test_fifty_reloads_under_load(start, tmp_path):
@@ -53,8 +48,8 @@ def test_fifty_reloads_under_load(start, tmp_path):
             server.reload(expect="configuration reloaded")
             assert server.get("/reloaded/now").text == f"version {number % 2}"
             if number == WARM_UP:
-                before = private_kb(server)
-        after = private_kb(server)
+                before = private_kb(server.pid)
+        after = private_kb(server.pid)
     assert clients.faults == [] and clients.answers > RELOADS
     assert is_sanitized() or after - before < A_RELOAD_MAX * (RELOADS - WARM_UP), (before, after)
     # Each that was replaced leaves once its last request has ended, and the last one with the server.

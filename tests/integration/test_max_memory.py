@@ -8,6 +8,7 @@ import pytest
 
 from harness import executable, http, tools
 from harness.backend import Backend, configured
+from harness.family import private_kb
 from harness.frames import TEXT, Raw, frame
 from harness.plugins import load
 
@@ -16,11 +17,6 @@ MOST = 512 << 10
 ELSE = 2 << 20  # blocks of the connections themselves, and what the heap keeps
 PATIENT = "Timeout 120\nKeepAliveTimeout 120\nWriteTimeout 120\nMinReadRate 0"
 FILES = {"a.txt": "text", "part.bin": "x" * 12_000}
-
-
-def private_bytes(server):
-    with open(f"/proc/{server.pid}/smaps_rollup", encoding="ascii") as text:
-        return 1024 * sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
 
 
 def read_nothing(server):
@@ -67,10 +63,10 @@ def test_memory_is_bounded(begin, kind, workers):
     tools.raise_descriptor_limit(4 * CROWD)
     server = begin(workers, "512K")
     assert server.get("/a.txt").status == 200
-    before = private_bytes(server)
+    before = 1024 * private_kb(server.pid)
     _crowd = [kind(server) for _ in range(CROWD)]
     time.sleep(1)
-    assert private_bytes(server) - before <= MOST + ELSE
+    assert 1024 * private_kb(server.pid) - before <= MOST + ELSE
 
 
 def test_the_slowest_go_first(begin):

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import pathlib
 import select
 import time
 
@@ -12,6 +11,7 @@ import pytest
 from harness import counters, http, process
 from harness.backend import Backend, configured
 from harness.client import PATIENCE, eventually
+from harness.family import peak_kb
 
 MANY = 8_000_000  # below MaxBodySize
 FAST = 64 << 10   # at once: a body that begins so is fast
@@ -159,9 +159,9 @@ def test_a_fast_body_is_not_gathered(behind):
     """In memory that does not grow, and without a file: there could not be one."""
     app = behind(places=1, lines="SpoolDirectory /nowhere", server="Workers 1\nMaxBodySize 100M")
     upload(app, 2 << 20)
-    before = peak_kb(app.server)
+    before = peak_kb(app.server.pid)
     upload(app, 64 << 20)
-    assert peak_kb(app.server) - before < LITTLE_KB
+    assert peak_kb(app.server.pid) - before < LITTLE_KB
     assert "not gathered" not in app.server.log()
 
 
@@ -169,11 +169,6 @@ def test_a_fast_body_is_not_gathered(behind):
 def fixture_plain_stack(monkeypatch):
     """A sanitizer's stacks of their own for what has returned grow with each turn of the server, up to megabytes."""
     monkeypatch.setenv("ASAN_OPTIONS", "detect_stack_use_after_return=0")
-
-
-def peak_kb(server):
-    status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0])
 
 
 def test_a_fast_body_has_a_place_before_its_end(behind):

@@ -16,6 +16,7 @@ import pytest
 
 from harness import certificates, cgi, executable, http, process, secured, tls_connection, tools
 from harness.client import Connection
+from harness.family import private_kb
 
 pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.limit(300)]
 
@@ -122,11 +123,6 @@ def ask_all(server, ports):
     return sorted(took)[len(took) * 99 // 100]
 
 
-def private_bytes(server):
-    with open(f"/proc/{server.pid}/smaps_rollup", encoding="ascii") as text:
-        return 1024 * sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
-
-
 @pytest.fixture(name="server")
 def start_sites(start):
     tools.raise_descriptor_limit(12_000)
@@ -153,7 +149,7 @@ def test_a_normal_client_hardly_notices(server, kind):
     ask_all(server, ports)
     quiet = min(ask_all(server, ports) for _ in range(2))
     allowed = max(TIMES * quiet, LEAST)
-    before = private_bytes(server)
+    before = 1024 * private_kb(server.pid)
     come, leave = multiprocessing.Event(), multiprocessing.Event()
     crowd = multiprocessing.Process(target=be_a_crowd, args=(kind, ports, come, leave), daemon=True)
     crowd.start()
@@ -164,7 +160,7 @@ def test_a_normal_client_hardly_notices(server, kind):
         for _ in range(5):
             if loud > allowed:
                 loud = min(loud, ask_all(server, ports))
-        grown = private_bytes(server) - before
+        grown = 1024 * private_kb(server.pid) - before
     finally:
         leave.set()
         crowd.join(10)

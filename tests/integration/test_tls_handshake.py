@@ -11,6 +11,7 @@ import pytest
 
 from harness import certificates, executable, http, secured, tls_connection, tools
 from harness.client import eventually
+from harness.family import private_kb
 
 plugin = secured.each_plugin()
 
@@ -309,7 +310,7 @@ def test_a_thousand_stalled_handshakes(start, plugin):
     server = start(**secured.config(certificates.issue().lines(), server="Workers 2\nTimeout 6\nMaxConnections 4000",
                                     files=FILES))
     assert_well(server)
-    before = server.open_descriptors(), private_kb(server)
+    before = server.open_descriptors(), private_kb(server.pid)
     hello = tls_connection.client_hello()
     for _ in range(2):
         stalled = []
@@ -328,9 +329,4 @@ def test_a_thousand_stalled_handshakes(start, plugin):
             connection.close()
         assert eventually(lambda: server.open_descriptors() <= before[0] + 6)  # files that each worker keeps open
     if not executable.is_sanitized():
-        assert eventually(lambda: private_kb(server) < before[1] + 3000, every=0.3), (before, private_kb(server))
-
-
-def private_kb(server):
-    with open(f"/proc/{server.pid}/smaps_rollup", encoding="ascii") as text:
-        return sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
+        assert eventually(lambda: private_kb(server.pid) < before[1] + 3000, every=0.3), (before, private_kb(server.pid))

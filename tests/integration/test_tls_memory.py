@@ -6,16 +6,12 @@ import time
 import pytest
 
 from harness import certificates, executable, http, secured, tls_connection, tools
+from harness.family import private_kb
 
 plugin = secured.each_plugin()
 
 MOST = 20 << 10
 FEW, MANY = 50, 300
-
-
-def private_bytes(server):
-    with open(f"/proc/{server.pid}/smaps_rollup", encoding="ascii") as text:
-        return 1024 * sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
 
 
 @pytest.mark.slow
@@ -32,7 +28,7 @@ def test_an_idle_connection_is_within_its_budget(start, plugin):
             connections.append(tls_connection.connect(server))
             assert connections[-1].request("/a.txt").status == 200
         time.sleep(1.5)
-        used.append(private_bytes(server))
+        used.append(1024 * private_kb(server.pid))
     each = (used[1] - used[0]) / (MANY - FEW)
     assert all(connection.request("/a.txt").status == 200 for connection in connections)
     for connection in connections:
@@ -55,13 +51,13 @@ def test_little_is_encrypted_ahead_for_a_reader_that_stalls(start, plugin):
     with open(server.root / "large.bin", "wb") as large:
         large.truncate(100 << 20)
     connections = [tls_connection.connect(server) for _ in range(STALLED)]
-    before = private_bytes(server)
+    before = 1024 * private_kb(server.pid)
     for connection in connections:
         connection.send(http.request("/large.bin"))
         for _ in range(20):
             connection.stream.exactly(64 << 10)
     time.sleep(1)
-    each = (private_bytes(server) - before) / STALLED
+    each = (1024 * private_kb(server.pid) - before) / STALLED
     for connection in connections:
         connection.close()
     print(f"{plugin}: {each:.0f} bytes")

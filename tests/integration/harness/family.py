@@ -110,6 +110,12 @@ def private_kb(pid):
     return sum(int(value) for value in re.findall(r"(?m)^Private_(?:Clean|Dirty):\s+(\d+) kB", text))
 
 
+def peak_kb(pid):
+    """What was resident at most."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0])
+
+
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
