@@ -31,5 +31,8 @@ SERVICE = 6800
 SERVICE_AIM = 4200
 
 # User instructions of a small file over HTTP/2, by the number of requests at a time.
-HTTP2 = {1: 10000, 32: 8800}
+HTTP2 = {1: 9600, 32: 8300}
 HTTP2_AIM = {1: 6000, 32: 3500}
+
+# The same, 32 at a time, with the fields of a browser.
+HTTP2_BROWSER = 13900

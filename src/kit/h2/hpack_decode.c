@@ -93,7 +93,10 @@ static inline int find_entry(const struct hpack_table *t, uint32_t index, struct
     if (index == 0 || index > HPACK_STATIC + (uint32_t)t->count)
         return MK_E_BAD;
     if (index > HPACK_STATIC) {
-        hpack_table_read(t, hpack_table_at(t, index - HPACK_STATIC), field);
+        struct hpack_entry *entry = hpack_table_at(t, index - HPACK_STATIC);
+
+        hpack_table_read(t, entry, field);
+        field->note = &entry->note;
     } else {
         field->id = hpack_statics[index].first;
         field->name = hpack_static_name(index);
@@ -152,6 +155,7 @@ static int decode_literal(struct hpack_table *t, struct input *in, bool is_entry
         state = read_code(in, &value);
     if (state <= 0)
         return state;
+    field->note = NULL;
     if (is_entry && index > HPACK_STATIC && !field->id)
         keep_name(field, room);
     state = decode_texts(&name, &value, room, field);

@@ -252,12 +252,26 @@ static bool take(struct h2_message *m, enum h2_field field, struct mk_str value)
     }
 }
 
+static enum h2_field judge_texts(const struct hpack_field *f)
+{
+    return is_value(f->value) ? which(f) : H2_FIELD_MALFORMED;
+}
+
+/* What depends on no other field is judged once for an entry of the dynamic table. */
+static enum h2_field field_of(const struct hpack_field *f)
+{
+    if (!f->note)
+        return judge_texts(f);
+    if (*f->note == 0)
+        *f->note = (uint8_t)(1 + judge_texts(f));
+    return *f->note - 1;
+}
+
 enum h2_field h2_message_field(struct h2_message *m, const struct hpack_field *f)
 {
-    enum h2_field field = which(f);
+    enum h2_field field = field_of(f);
 
-    if ((is_pseudo(field) && !may_have_pseudo(m, field)) || !is_value(f->value) ||
-        !take(m, field, f->value))
+    if ((is_pseudo(field) && !may_have_pseudo(m, field)) || !take(m, field, f->value))
         return H2_FIELD_MALFORMED;
     m->seen |= (uint16_t)(1U << field);
     return field;

@@ -87,16 +87,29 @@ void http2_stream_free(struct http2_stream *s)
 
 /* ---- its head ---- */
 
-/* Room at the end of a text for so many bytes. @return NULL: no memory, or the head is too large for any more. */
-static char *room_for(struct http2_stream *s, struct h2_text *to, size_t len, int *err)
+/* The text has to grow, or the head is larger than any may be. */
+__attribute__((noinline)) static char *make_room(struct http2_stream *s, struct h2_text *to,
+                                                 size_t len, int *err)
 {
     size_t max = s->conn->max_head, all = s->head.len + s->cookie.len + len;
     char *room = all <= 2 * max ? h2_text_room(to, len) : NULL;
 
     s->is_large = s->is_large || all > max;
     *err = room || all > 2 * max ? 0 : MK_E_NOMEM;
-    if (room)
-        to->len += (uint32_t)len;
+    return room;
+}
+
+/* Room at the end of a text for so many bytes. @return NULL: no memory, or the head is too large for any more. */
+static inline char *room_for(struct http2_stream *s, struct h2_text *to, size_t len, int *err)
+{
+    bool has_room =
+        s->head.len + s->cookie.len + len <= s->conn->max_head && len <= to->cap - to->len;
+    char *room = has_room ? to->p + to->len : make_room(s, to, len, err);
+
+    if (!room)
+        return NULL;
+    to->len += (uint32_t)len;
+    *err = 0;
     return room;
 }
 
@@ -153,8 +166,6 @@ static int begin_fields(struct http2_stream *s)
     char host[1024];
     struct mk_str name = part(s, s->authority);
 
-    if (s->fields_at > 0)
-        return 0;
     s->fields_at = s->head.len;
     if (name.len == 0)
         return 0;
@@ -236,7 +247,7 @@ static int field(struct h2_stream *base, enum h2_field kind, const struct hpack_
         return h2_session_pay(base->session, H2_PRICE_FIELD) ? 0 : MK_E_BAD;
     if (base->message.is_trailer)
         return keep_line(s, f->name, f->value);
-    err = is_pseudo(kind) ? 0 : begin_fields(s);
+    err = is_pseudo(kind) || s->fields_at > 0 ? 0 : begin_fields(s);
     return err == 0 ? take_field(s, kind, f->name, f->value) : err;
 }
 
@@ -267,7 +278,7 @@ static int add_too_much(struct http2_stream *s)
 
 static int add_rest(struct http2_stream *s)
 {
-    int err = begin_fields(s);
+    int err = s->fields_at > 0 ? 0 : begin_fields(s);
 
     if (err == 0 && s->is_large)
         return add_too_much(s);
