@@ -140,6 +140,12 @@ static bool has_no_content(const struct h2_stream *st)
     return st->is_head || st->status == 204 || st->status == 304;
 }
 
+/* Its Content-Length means nothing (RFC 9110 section 9.3.6), and no trailers follow (RFC 9113 section 8.5). */
+static bool opens_tunnel(const struct h2_stream *st)
+{
+    return st->is_connect && st->status / 100 == 2;
+}
+
 /* One that has ended on both sides is told by its error alone. */
 static void tell_head(struct h2_stream *st)
 {
@@ -163,7 +169,8 @@ static void end_interim(struct h2_stream *st, bool ends)
 
 static void end_final(struct h2_stream *st, bool ends)
 {
-    st->to_come = has_no_content(st) ? 0 : st->message.content_length;
+    st->message.is_connect = opens_tunnel(st);
+    st->to_come = st->message.is_connect ? -1 : has_no_content(st) ? 0 : st->message.content_length;
     if (ends && st->to_come > 0) {
         h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
         return;

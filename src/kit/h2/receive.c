@@ -226,6 +226,15 @@ static void take_max_streams(struct h2_session *s, uint32_t most)
     s->is_assumed = false;
 }
 
+/* RFC 8441 section 3: who has said 1 says no 0. It means nothing from a client. */
+static void take_connect(struct h2_session *s, uint32_t value)
+{
+    if (value > 1 || (s->is_client && s->takes_connect && value == 0))
+        h2_session_fail(s, H2_E_PROTOCOL_ERROR);
+    else
+        s->takes_connect = value == 1;
+}
+
 static void take_setting(struct h2_session *s, const uint8_t *entry)
 {
     uint32_t value = h2_number(entry + 2);
@@ -242,6 +251,8 @@ static void take_setting(struct h2_session *s, const uint8_t *entry)
             h2_session_fail(s, H2_E_PROTOCOL_ERROR);
         break;
     case H2_SETTINGS_ENABLE_CONNECT_PROTOCOL:
+        take_connect(s, value);
+        break;
     case H2_SETTINGS_NO_RFC7540_PRIORITIES:
         if (value > 1)
             h2_session_fail(s, H2_E_PROTOCOL_ERROR);
@@ -284,6 +295,7 @@ static void end_settings(struct h2_session *s, const struct h2_frame *f)
     }
     if (s->is_assumed) /* the first ones name no bound: there is none (RFC 9113 section 6.5.2) */
         take_max_streams(s, UINT32_MAX);
+    s->is_greeted = true;
     if (h2_session_pay(s, H2_PRICE_SETTINGS))
         set_windows(s, s->next_window);
     if (!s->is_over)

@@ -69,7 +69,8 @@ struct h2_stream {
     uint32_t id;
     uint8_t state;   /* enum h2_stream_state */
     uint8_t sending; /* enum h2_sending */
-    bool is_head;    /* a client's, of its owner after h2_session_open: the method is HEAD */
+    /* a client's, of its owner after h2_session_open: the method is HEAD; CONNECT, so that 2xx opens a tunnel */
+    bool is_head, is_connect;
     uint16_t status; /* a client's: of the head that came last, 0 before one; 1xx: interim */
     uint32_t error;  /* enum h2_error, of its end */
 };
@@ -145,14 +146,16 @@ struct h2_session {
     uint32_t resets, resets_of_peer; /* since the owner looked */
     bool ends_stream;                /* the block that comes has END_STREAM */
     bool is_client;
-    bool is_assumed;  /* peer_streams is, as no settings of the peer have come */
-    bool is_leaving;  /* a client begins no more: GOAWAY came, or h2_session_refuse sent it */
-    bool is_settled;  /* our settings are acknowledged, or hold for all streams anyway */
-    bool is_refusing; /* GOAWAY was sent with the newest stream: those after it are skipped */
-    bool is_over;     /* it failed, or ended: nothing is received */
-    bool is_flooded;  /* so, for its peer sent what is cheap and nothing else */
-    bool is_lost;     /* memory is missing: it cannot go on */
-    bool was_pinged;  /* our PING was answered; the owner's to clear */
+    bool is_assumed;    /* peer_streams is, as no settings of the peer have come */
+    bool is_greeted;    /* the first settings of the peer have come, all of them */
+    bool takes_connect; /* SETTINGS_ENABLE_CONNECT_PROTOCOL of the peer (RFC 8441 section 3) */
+    bool is_leaving;    /* a client begins no more: GOAWAY came, or h2_session_refuse sent it */
+    bool is_settled;    /* our settings are acknowledged, or hold for all streams anyway */
+    bool is_refusing;   /* GOAWAY was sent with the newest stream: those after it are skipped */
+    bool is_over;       /* it failed, or ended: nothing is received */
+    bool is_flooded;    /* so, for its peer sent what is cheap and nothing else */
+    bool is_lost;       /* memory is missing: it cannot go on */
+    bool was_pinged;    /* our PING was answered; the owner's to clear */
     struct h2_priority early; /* PRIORITY_UPDATE came before its stream */
     uint32_t early_id;
 };

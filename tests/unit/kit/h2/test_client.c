@@ -250,6 +250,78 @@ static void test_a_response_has_no_priority_here(void **state)
     close_session();
 }
 
+/* ---- tunnels ---- */
+
+/* RFC 8441 section 3: it is known when the whole of the first settings is there, and is not taken back. */
+static void test_a_server_offers_tunnels(void **state)
+{
+    (void)state;
+    open_quietly();
+    assert_false(w.session.is_greeted || w.session.takes_connect);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1);
+    for (size_t i = 0, len = b.len; i < len; i++) {
+        assert_false(w.session.is_greeted);
+        h2_session_receive(&w.session, b.p + i, 1);
+    }
+    assert_true(w.session.is_greeted && w.session.takes_connect);
+    b.len = 0;
+    put_frame(&b, H2_SETTINGS, 0, 0, "", 0);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1);
+    assert_string_equal(feed(), "<4/1/0:0> <4/1/0:0> <4/1/0:0> ");
+    assert_true(w.session.takes_connect);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 0);
+    assert_string_equal(feed(), "<7/0/0:8=0,1> ");
+    close_session();
+}
+
+/* RFC 8441 section 3: 0 or 1; it may come late. */
+static void test_a_setting_of_tunnels_comes_late(void **state)
+{
+    (void)state;
+    begin_session();
+    assert_true(w.session.is_greeted && !w.session.takes_connect);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 0);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1);
+    assert_string_equal(feed(), "<4/1/0:0> <4/1/0:0> ");
+    assert_true(w.session.takes_connect);
+    put_setting(H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 2);
+    assert_string_equal(feed(), "<7/0/0:8=0,1> ");
+    close_session();
+}
+
+static const struct {
+    const char *sentence, *fields, *seen;
+    bool has_trailers;
+} openings[] = {
+    {"any length: RFC 9110, 9.3.6", OK "content-length=1\n",
+     "head 1 200; data 1 3; end 1; over 1 0; ", false},
+    {"204 too: RFC 9110, 9.3.6", ":status=204\n", "head 1 204; data 1 3; end 1; over 1 0; ", false},
+    {"no trailers: RFC 9113, 8.5", OK, "head 1 200; data 1 3; over 1 1; <3/0/1:4=1> ", true},
+    {"refused, with its length", ":status=403\ncontent-length=3\n",
+     "head 1 403; data 1 3; end 1; over 1 0; ", false},
+    {"refused, with trailers", ":status=403\n",
+     "head 1 403; data 1 3; trailer 1 x=y; end 1; over 1 0; ", true},
+    {"refused, with another length: RFC 9113, 8.1.1", ":status=403\ncontent-length=1\n",
+     "head 1 403; over 1 1; <3/0/1:4=1> ", false},
+};
+
+static void test_heads_that_open_tunnels(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++) {
+        begin_session();
+        (void)request(0, false);
+        stream(1)->is_connect = true;
+        put_block(0, 1, openings[i].fields);
+        put_frame(&b, H2_DATA, openings[i].has_trailers ? 0 : H2_FLAG_END_STREAM, 1, "abc", 3);
+        if (openings[i].has_trailers)
+            put_block(H2_FLAG_END_STREAM, 1, "x=y\n");
+        if (strcmp(feed(), openings[i].seen) != 0)
+            fail_msg("%s: %s", openings[i].sentence, w.record);
+        close_session();
+    }
+}
+
 /* ---- lengths ---- */
 
 static const struct {
@@ -746,6 +818,9 @@ int main(void)
         cmocka_unit_test(test_a_reset_stream_is_over),
         cmocka_unit_test(test_an_owner_takes_no_head),
         cmocka_unit_test(test_a_response_has_no_priority_here),
+        cmocka_unit_test(test_a_server_offers_tunnels),
+        cmocka_unit_test(test_a_setting_of_tunnels_comes_late),
+        cmocka_unit_test(test_heads_that_open_tunnels),
         cmocka_unit_test(test_bodies_have_their_length),
         cmocka_unit_test(test_bodies_wait_for_windows),
         cmocka_unit_test(test_bodies_leave_in_turns),
