@@ -2,6 +2,7 @@
 #include "links/call_int.h"
 
 #include "kit/h2/lines.h"
+#include "kit/text/words.h"
 
 #include <stdlib.h>
 
@@ -60,6 +61,7 @@ void proxy_call_free(struct proxy_call *c)
     h2_text_free(&c->after);
     h2_text_free(&c->out);
     h2_text_free(&c->last);
+    h2_text_free(&c->opening);
     free(c);
 }
 
@@ -73,6 +75,13 @@ void proxy_call_unlink(struct proxy_call *c)
     c->at = NULL;
 }
 
+/* Both sides have ended, and ours says so as soon as the connection sends: a reset would only alarm its backend. */
+static bool is_ending(const struct proxy_call *c)
+{
+    return c->has_end && c->is_sent && h2_text_left(&c->out) == 0 && c->base.window > 0 &&
+           c->base.session->window > 0;
+}
+
 void proxy_call_put(struct proxy_call *c)
 {
     struct proxy_conn *conn = c->conn;
@@ -83,7 +92,8 @@ void proxy_call_put(struct proxy_call *c)
     c->fn = NULL;
     c->is_put = true;
     if (c->state == PROXY_CALL_OPEN && conn) { /* it is freed when the session has swept it */
-        h2_stream_reset(&c->base, H2_E_CANCEL);
+        if (!is_ending(c))
+            h2_stream_reset(&c->base, H2_E_CANCEL);
         proxy_conn_wake(conn);
         return;
     }
@@ -198,10 +208,19 @@ static size_t end_of_head(const struct iovec *part)
     return end ? (size_t)(end - (const char *)part->iov_base) + 4 : 0;
 }
 
-static int open_stream(struct proxy_call *c, struct mk_str head)
+/* A tunnel is asked for when its backend offers them (RFC 8441 section 3), or where no stream can be begun anyway. */
+static int may_open(const struct proxy_call *c, const struct proxy_call_head *h)
+{
+    const struct h2_session *s = &c->conn->channel.session;
+
+    if (!h->protocol.p || s->takes_connect || h2_session_room(s) == 0)
+        return 0;
+    return s->is_greeted ? MK_E_UNSUPPORTED : MK_E_AGAIN;
+}
+
+static int open_stream(struct proxy_call *c, const struct proxy_call_head *h)
 {
     struct proxy_conn *conn = c->conn;
-    int err;
 
     if (!h2_session_open(&conn->channel.session, &c->base)) { /* the backend takes fewer now */
         c->was_refused = true;
@@ -210,11 +229,29 @@ static int open_stream(struct proxy_call *c, struct mk_str head)
         proxy_conn_wake(conn);
         return MK_E_PEER;
     }
-    c->base.is_head = head.len > 5 && memcmp(head.p, "HEAD ", 5) == 0;
+    c->base.is_head = text_is(h->method, MK_STR("HEAD"));
+    c->base.is_connect = h->protocol.p != NULL;
     proxy_call_turn_to(c, PROXY_CALL_OPEN);
-    err = proxy_call_write_head(&c->base, head, conn->way.is_secure, &c->to_send);
-    c->is_sent = c->to_send == 0;
-    return err;
+    c->to_send = h->to_send;
+    c->is_sent = h->to_send == 0;
+    return proxy_call_write_head(&c->base, h, conn->way.is_secure);
+}
+
+/* @return bytes of the head; as of proxy_call_write. */
+static ssize_t begin_request(struct proxy_call *c, const struct iovec *part)
+{
+    const size_t len = end_of_head(part);
+    struct proxy_call_head h;
+    int err;
+
+    err = proxy_call_read_head(&h, (struct mk_str){part->iov_base, len});
+    if (err == 0)
+        err = may_open(c, &h);
+    if (err == 0 && h.protocol.p && c->opening.len == 0)
+        err = proxy_call_write_opening(&c->opening, &h);
+    if (err == 0)
+        err = open_stream(c, &h);
+    return err < 0 ? err : (ssize_t)len;
 }
 
 /* @return bytes for which there was room. */
@@ -241,13 +278,11 @@ ssize_t proxy_call_write(struct proxy_call *c, const struct iovec *iov, int niov
     if (c->state == PROXY_CALL_WAITING)
         return MK_E_AGAIN;
     if (c->state == PROXY_CALL_READY) {
-        int err;
+        const ssize_t n = begin_request(c, iov);
 
-        at = end_of_head(iov);
-        err = at > 0 ? open_stream(c, (struct mk_str){iov->iov_base, at}) : MK_E_PEER;
-        if (err < 0)
-            return err == MK_E_NOMEM ? err : MK_E_PEER;
-        sum = at;
+        if (n < 0)
+            return n;
+        sum = at = (size_t)n;
     }
     for (int i = 0; i < niov && !c->is_full; i++, at = 0) {
         ssize_t n = put_body(c, (const char *)iov[i].iov_base + at, iov[i].iov_len - at);
@@ -299,6 +334,17 @@ ssize_t proxy_call_read(struct proxy_call *c, char *dst, size_t len)
     return c->state == PROXY_CALL_OVER ? MK_E_PEER : MK_E_AGAIN;
 }
 
+size_t proxy_call_held(struct proxy_call *c)
+{
+    c->is_held = h2_text_left(&c->out) > 0;
+    return c->out.cap + c->body.cap;
+}
+
+bool proxy_call_is_over(const struct proxy_call *c)
+{
+    return c->state == PROXY_CALL_OVER;
+}
+
 struct mk_str proxy_call_trailers(const struct proxy_call *c)
 {
     return (struct mk_str){c->after.p, c->after.len};
@@ -319,11 +365,23 @@ static int judged(int err)
 
 static int begin_head(struct proxy_call *c, struct mk_str status)
 {
-    char line[] = "HTTP/1.1 000 \r\n";
+    char line[] = "HTTP/1.1 101 \r\n";
+    int err;
 
     c->has_length = false;
-    memcpy(line + 9, status.p, 3); /* as long as h2_message_field lets it be */
-    return judged(h2_text_append(&c->head, line, sizeof(line) - 1, HEAD_MAX));
+    c->is_opened = c->opening.len > 0 && status.p[0] == '2'; /* RFC 8441 section 5 */
+    if (!c->is_opened)
+        memcpy(line + 9, status.p, 3); /* as long as h2_message_field lets it be */
+    err = h2_text_append(&c->head, line, sizeof(line) - 1, HEAD_MAX);
+    if (err == 0 && c->is_opened)
+        err = h2_text_append(&c->head, c->opening.p, c->opening.len, HEAD_MAX);
+    return judged(err);
+}
+
+/* What the opened tunnel's head says itself, or must not. */
+static bool is_of_opening(enum h2_field kind, struct mk_str name)
+{
+    return kind == H2_FIELD_CONTENT_LENGTH || text_is(name, MK_STR("sec-websocket-accept"));
 }
 
 static int on_field(struct h2_stream *st, enum h2_field kind, const struct hpack_field *f)
@@ -334,6 +392,8 @@ static int on_field(struct h2_stream *st, enum h2_field kind, const struct hpack
         return judged(h2_text_append_line(&c->after, f->name, f->value, AFTER_MAX));
     if (kind == H2_FIELD_STATUS)
         return begin_head(c, f->value);
+    if (c->is_opened && is_of_opening(kind, f->name))
+        return 0;
     c->has_length = c->has_length || kind == H2_FIELD_CONTENT_LENGTH;
     return judged(h2_text_append_line(&c->head, f->name, f->value, HEAD_MAX));
 }
@@ -342,17 +402,27 @@ static int on_field(struct h2_stream *st, enum h2_field kind, const struct hpack
 static int end_head(struct proxy_call *c)
 {
     const struct h2_stream *st = &c->base;
-    bool says_so = h2_stream_has_end(st) && !c->has_length && !st->is_head && st->status >= 200 &&
-                   st->status != 204 && st->status != 304;
+    bool says_so = h2_stream_has_end(st) && !c->has_length && !st->is_head && !c->is_opened &&
+                   st->status >= 200 && st->status != 204 && st->status != 304;
     const struct mk_str end = says_so ? MK_STR("Content-Length: 0\r\n\r\n") : MK_STR("\r\n");
 
     return judged(h2_text_append(&c->head, end.p, end.len, HEAD_MAX));
+}
+
+/* Of a tunnel that is refused, no more is to come from us. */
+static void end_refused(struct proxy_call *c)
+{
+    if (c->opening.len == 0 || c->is_opened || c->base.status < 200)
+        return;
+    c->is_sent = true;
+    h2_stream_resume(&c->base);
 }
 
 static int on_head(struct h2_stream *st)
 {
     struct proxy_call *c = whole(st);
 
+    end_refused(c);
     c->has_end = h2_stream_has_end(st);
     proxy_call_note(c, MK_IO_READ);
     return end_head(c);
@@ -388,6 +458,10 @@ static ssize_t on_give(struct h2_stream *st, char *dst, size_t len, enum h2_last
 
     if (c->is_full && h2_text_left(&c->out) <= OUT_MAX / 2) {
         c->is_full = false;
+        proxy_call_note(c, MK_IO_WRITE);
+    }
+    if (c->is_held && h2_text_left(&c->out) == 0) {
+        c->is_held = false;
         proxy_call_note(c, MK_IO_WRITE);
     }
     if (is_last)

@@ -11,6 +11,9 @@
  * HTTP/1 has it and the bytes of a body without chunks, and reads an answer in the same form, so that both protocols pass
  * the same writer of heads and the same judge of answers. Connections belong to a worker; they are made as they are needed,
  * and closed when they were idle for a while.
+ *
+ * A head with Upgrade asks for a tunnel: an extended CONNECT (RFC 8441), whose answer is 101 where the backend's is 2xx. Bytes
+ * are read and written after it until both sides have ended.
  */
 
 /** At a time, as far as the backend lets us. */
@@ -30,7 +33,7 @@ struct proxy_call_way {
 
 /** @return NULL: no memory. */
 struct proxy_calls *proxy_calls_new(struct mk_worker *w) MK_MUST_USE;
-/** No call is left. NULL is allowed. */
+/** No call begins any more. Those that go on, which are tunnels, keep their connections, and are the last to free it. NULL is allowed. */
 void proxy_calls_free(struct proxy_calls *calls);
 
 /** A call may begin. @param fresh  nothing was sent over its connection before. @param error  it may not, and is gone: as mk_upstream_fn */
@@ -52,10 +55,20 @@ void proxy_call_put(struct proxy_call *c);
 void proxy_call_tell(struct proxy_call *c, mk_stream_fn fn, void *arg);
 /** As mk_stream_read: an answer as HTTP/1 has it, whose body has no framing but its end. */
 ssize_t proxy_call_read(struct proxy_call *c, char *dst, size_t len) MK_MUST_USE;
-/** As mk_stream_write. The first part begins with a whole head; Transfer-Encoding says that a body ends by proxy_call_end_body. */
+/**
+ * As mk_stream_write. The first part begins with a whole head; Transfer-Encoding and Upgrade say that a body ends by
+ * proxy_call_end_body.
+ * @return also MK_E_INVALID: it is no head, or asks for WebSocket without its key (RFC 6455 section 4.2.1); MK_E_UNSUPPORTED: it
+ *         asks for a tunnel, and the backend's settings do not offer them (RFC 8441 section 3). MK_E_AGAIN as long as these
+ *         settings are awaited. The call has no stream then.
+ */
 ssize_t proxy_call_write(struct proxy_call *c, const struct iovec *iov, int niov) MK_MUST_USE;
 /** A body without a length ends. @param trailers  field lines with their line ends, copied. @return 0 or MK_E_NOMEM, MK_E_PEER. */
 int proxy_call_end_body(struct proxy_call *c, struct mk_str trailers) MK_MUST_USE;
+/** Bytes of memory in which something waits for the backend, or for its reader. That they have left is an MK_IO_WRITE. */
+size_t proxy_call_held(struct proxy_call *c);
+/** Have both sides ended, or is it lost? */
+bool proxy_call_is_over(const struct proxy_call *c);
 /** Lines behind the body of its answer, whose end was read, with the empty line; none: len 0. Borrowed. */
 struct mk_str proxy_call_trailers(const struct proxy_call *c);
 /** As mk_stream_timeout. A call whose time expires makes its connection prove that it lives. */

@@ -44,13 +44,16 @@ struct proxy_call {
     struct h2_text after;   /* its trailers */
     struct h2_text out;     /* of the request's body, as far as it did not leave */
     struct h2_text last;    /* its trailers */
+    struct h2_text opening; /* of a tunnel: lines that an answer of HTTP/1 has; empty: it is none */
     int64_t to_send;        /* of it, by its length; -1: until proxy_call_end_body */
     unsigned events;        /* to be told */
     uint8_t state;          /* enum proxy_call_state */
     bool has_length;        /* the answer's head */
     bool has_end;           /* of the answer */
+    bool is_opened;         /* so: the tunnel */
     bool is_sent;           /* all of the request was written by its owner */
     bool is_full;           /* out was */
+    bool is_held;           /* its owner counts what waits in out */
     bool was_refused;
     bool wants_fresh; /* no connection that was there before it */
     bool is_fresh;    /* its connection was not */
@@ -71,6 +74,7 @@ struct proxy_conn {
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
     bool
         is_patient; /* its backend has not said how many streams it takes: one call at a time until then */
+    bool has_told; /* those that wait for its backend's settings */
     bool
         is_pinged; /* an answer to our PING is awaited: no further call is made over it meanwhile */
 };
@@ -79,6 +83,7 @@ struct proxy_calls {
     struct mk_worker *worker;
     struct proxy_conn *conns;
     struct h2_desk *desk; /* NULL: no call was made yet */
+    bool is_left;         /* freed with its last connection */
 };
 
 extern const struct h2_events proxy_call_events;
@@ -104,12 +109,21 @@ void proxy_conn_doubt(struct proxy_conn *conn);
 /** Frames wait to be sent. */
 void proxy_conn_wake(struct proxy_conn *conn);
 
-/**
- * Write a request's head, which HTTP/1 has as text, as a field block.
- * @param to_send  out: bytes of a body; -1: one without a length
- * @return 0; MK_E_BAD: it is none; MK_E_NOMEM
- */
-int proxy_call_write_head(struct h2_stream *st, struct mk_str text, bool is_secure,
-                          int64_t *to_send) MK_MUST_USE;
+/** A request's head, as HTTP/1 has it. All borrowed from its text. */
+struct proxy_call_head {
+    struct mk_str method, target, authority;
+    struct mk_str fields;   /* lines */
+    struct mk_str protocol; /* that Upgrade asks for; p NULL: none. The first one of several */
+    struct mk_str key;      /* of WebSocket: WEBSOCKET_KEY_LEN bytes; p NULL: another protocol */
+    int64_t to_send;        /* bytes of a body; -1: until it ends */
+};
+
+/** @return 0; MK_E_INVALID: it is none, or its key is (RFC 6455 section 4.2.1) */
+int proxy_call_read_head(struct proxy_call_head *h, struct mk_str text) MK_MUST_USE;
+/** Write it as a field block. @return 0, MK_E_NOMEM */
+int proxy_call_write_head(struct h2_stream *st, const struct proxy_call_head *h,
+                          bool is_secure) MK_MUST_USE;
+/** The lines that tell a client of HTTP/1 of its tunnel (RFC 6455 section 4.2.2). @return 0, MK_E_NOMEM */
+int proxy_call_write_opening(struct h2_text *to, const struct proxy_call_head *h) MK_MUST_USE;
 
 #endif

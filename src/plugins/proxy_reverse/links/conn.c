@@ -70,8 +70,18 @@ static void lose_calls(struct proxy_call *calls, int error)
     }
 }
 
+/* Nobody is left who could begin a call, and no connection. */
+static void free_left(struct proxy_calls *all)
+{
+    if (!all->is_left || all->conns)
+        return;
+    free(all->desk);
+    free(all);
+}
+
 static void end_conn(struct proxy_conn *conn, int error)
 {
+    struct proxy_calls *all = conn->all;
     struct proxy_call *calls = conn->calls;
 
     unlink_conn(conn);
@@ -87,15 +97,33 @@ static void end_conn(struct proxy_conn *conn, int error)
     }
     free(conn);
     lose_calls(calls, error);
+    free_left(all);
+}
+
+static bool is_used(const struct proxy_conn *conn)
+{
+    const struct proxy_call *c = conn->calls;
+
+    while (c && c->is_put)
+        c = c->next;
+    return c != NULL;
 }
 
 void proxy_calls_free(struct proxy_calls *calls)
 {
-    while (calls && calls->conns)
-        end_conn(calls->conns, MK_E_PEER);
-    if (calls)
-        free(calls->desk);
-    free(calls);
+    struct proxy_conn *next;
+
+    for (struct proxy_conn *conn = calls ? calls->conns : NULL; conn; conn = next) {
+        next = conn->next;
+        if (is_used(conn))
+            conn->channel.session.is_leaving = true; /* its last call ends it */
+        else
+            end_conn(conn, MK_E_PEER);
+    }
+    if (!calls)
+        return;
+    calls->is_left = true;
+    free_left(calls);
 }
 
 /* ---- calls ---- */
@@ -335,6 +363,20 @@ static void see_end(struct proxy_conn *conn)
         conn->channel.session.is_leaving = true;
 }
 
+/* Whoever is to open a tunnel waits for its backend's settings, or for another connection. */
+static void see_greeting(struct proxy_conn *conn)
+{
+    const struct h2_session *s = &conn->channel.session;
+
+    if (conn->has_told || !(s->is_greeted || s->is_leaving))
+        return;
+    conn->has_told = true;
+    for (struct proxy_call *c = conn->calls; c; c = c->next) {
+        if (c->state == PROXY_CALL_READY)
+            proxy_call_note(c, MK_IO_WRITE);
+    }
+}
+
 static void on_event(struct mk_stream *s, unsigned events, void *arg)
 {
     struct proxy_conn *conn = arg;
@@ -349,6 +391,7 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
     if (events & MK_IO_TIMEOUT)
         tick(conn);
     see_end(conn);
+    see_greeting(conn);
     for (int i = 0; i < ROUNDS && (i == 0 || has_more(conn)); i++) {
         admit(conn);
         proxy_conn_tell(conn);

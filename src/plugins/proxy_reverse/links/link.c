@@ -91,6 +91,24 @@ ssize_t proxy_link_write(struct proxy_link *l, const struct iovec *iov, int niov
     return l->call ? proxy_call_write(l->call, iov, niov) : mk_stream_write(l->stream, iov, niov);
 }
 
+void proxy_link_shutdown(struct proxy_link *l)
+{
+    if (l->call)
+        (void)!proxy_call_end_body(l->call, (struct mk_str){NULL, 0});
+    else
+        mk_stream_shutdown(l->stream);
+}
+
+size_t proxy_link_held(struct proxy_link *l)
+{
+    return l->call ? proxy_call_held(l->call) : 0;
+}
+
+bool proxy_link_is_flushed(const struct proxy_link *l)
+{
+    return !l->call || proxy_call_is_over(l->call);
+}
+
 bool proxy_link_is_quiet(struct proxy_link *l)
 {
     return l->call || mk_upstream_is_quiet(l->upstream, l->stream);

@@ -49,6 +49,13 @@ int proxy_link_fd(const struct proxy_link *l);
 ssize_t proxy_link_read(struct proxy_link *l, char *dst, size_t len) MK_MUST_USE;
 ssize_t proxy_link_write(struct proxy_link *l, const struct iovec *iov, int niov) MK_MUST_USE;
 
+/** As mk_stream_shutdown. */
+void proxy_link_shutdown(struct proxy_link *l);
+/** As of proxy_call_held; a connection of its own has none. */
+size_t proxy_link_held(struct proxy_link *l);
+/** Has all that was written left, and its end, or never will? Before that, putting it away would cut it off. A connection of its own sees to that itself. */
+bool proxy_link_is_flushed(const struct proxy_link *l);
+
 /** As mk_upstream_is_quiet; calls are. */
 bool proxy_link_is_quiet(struct proxy_link *l) MK_MUST_USE;
 /** Did its connection end? Else an end is of this request alone. */

@@ -12,7 +12,7 @@
 
 /*
  * A worker whose streams lead to a backend of HTTP/2 in memory, event by event. Behind cmocka.h, in one program. A request for
- * `/N` is answered with a body of N bytes.
+ * `/N` is answered with a body of N bytes; a tunnel (RFC 8441) has these bytes, too, when it is there.
  */
 
 enum { PIPE = 1 << 18, STREAMS_MAX = 64, BODY_BYTE = 'b' };
@@ -111,7 +111,8 @@ static struct {
     struct mk_alarm *alarms;
     int connect_error;
     enum what what;
-    bool is_deaf; /* the backend reads nothing */
+    bool is_deaf; /* the backend reads nothing, and says nothing */
+    bool has_no_tunnels;
     uint32_t random;
     unsigned ntakes;
 } fake;
@@ -334,7 +335,7 @@ static void act(struct at_backend *b)
 
 static int head_came(struct h2_stream *st)
 {
-    if (h2_stream_has_end(st))
+    if (h2_stream_has_end(st) || st->message.is_connect)
         act(of_stream(st));
     return 0;
 }
@@ -396,6 +397,16 @@ static const struct h2_events of_backend = {.begin = begin,
                                             .answered = answered,
                                             .over = over};
 
+/* Its settings say 0 where a server's say 1. */
+static void take_tunnels_away(struct mk_stream *s)
+{
+    static const uint8_t setting[] = {0, H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 0, 0, 0, 1};
+    char *at = memmem(s->bytes, s->out.used, setting, sizeof(setting));
+
+    assert_non_null(at);
+    at[sizeof(setting) - 1] = 0;
+}
+
 static struct mk_stream *make_stream(void)
 {
     const struct h2_limits limits = {.max_streams = fake.max_streams,
@@ -416,6 +427,8 @@ static struct mk_stream *make_stream(void)
     s->out = (struct h2_out){.p = s->bytes, .cap = sizeof(s->bytes)};
     h2_session_init(&s->session, &of_backend, &limits, &s->out, &s->sum, 0);
     s->session.room = s->room;
+    if (fake.has_no_tunnels)
+        take_tunnels_away(s);
     return s;
 }
 

@@ -97,10 +97,13 @@ static void close_both(void)
 
 static int pass_on(struct mk_str text, bool is_secure, int64_t *to_send)
 {
-    int err;
+    struct proxy_call_head h;
+    int err = proxy_call_read_head(&h, text);
 
     open_both();
-    err = proxy_call_write_head(&stream, text, is_secure, to_send);
+    if (err == 0)
+        err = proxy_call_write_head(&stream, &h, is_secure);
+    *to_send = h.to_send;
     do { /* a large head waits for room */
         h2_session_receive(&server, (const uint8_t *)bytes, out.used);
         out.used = 0;
@@ -113,6 +116,8 @@ static int pass_on(struct mk_str text, bool is_secure, int64_t *to_send)
 
 /* ---- heads ---- */
 
+#define KEY "dGhlIHNhbXBsZSBub25jZQ=="
+#define ASKING "GET / HTTP/1.1\r\nUpgrade: websocket\r\n"
 #define PSEUDO ":method=GET\n:scheme=http\n:authority=a:1\n:path=/p?q\n"
 
 static const struct {
@@ -123,8 +128,7 @@ static const struct {
      "GET /p?q HTTP/1.1\r\nX-Y: Z \r\nHost: a:1\r\n\r\n", PSEUDO "x-y=Z\n", 0},
     {"none of HTTP/1's connections: RFC 9113, 8.2.2",
      "GET /p?q HTTP/1.1\r\nHost: a:1\r\nConnection: close\r\nKeep-Alive: 1\r\nProxy-Connection: "
-     "x\r\n"
-     "Upgrade: websocket\r\nTE: trailers\r\n\r\n",
+     "x\r\nTE: trailers\r\n\r\n",
      PSEUDO "te=trailers\n", 0},
     {"a length", "PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 17\r\n\r\n",
      ":method=PUT\n:scheme=http\n:authority=b\n:path=/\ncontent-length=17\n", 17},
@@ -136,6 +140,18 @@ static const struct {
      ":method=OPTIONS\n:scheme=http\n:path=*\na=b\n", 0},
     {"many small fields", "GET / HTTP/1.1\r\nHost: b\r\na:\r\nb:\r\nc:1\r\nd:\r\ne:\r\nf:\r\n\r\n",
      ":method=GET\n:scheme=http\n:authority=b\n:path=/\na=\nb=\nc=1\nd=\ne=\nf=\n", 0},
+    {"a tunnel: RFC 8441, 4 and 5",
+     "GET /p HTTP/1.1\r\nHost: b\r\nOrigin: o\r\nSec-WebSocket-Key: " KEY
+     "\r\nSec-WebSocket-Version: 13\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\n\r\n",
+     ":method=CONNECT\n:protocol=WebSocket\n:scheme=http\n:authority=b\n:path=/p\norigin=o\n"
+     "sec-websocket-version=13\n",
+     -1},
+    {"the first of several protocols, without a key",
+     "GET / HTTP/1.1\r\nHost: b\r\nUpgrade: a/1 , websocket\r\nSec-WebSocket-Key: x\r\n\r\n",
+     ":method=CONNECT\n:protocol=a/1\n:scheme=http\n:authority=b\n:path=/\nsec-websocket-key=x\n",
+     -1},
+    {"a key of nothing", "GET / HTTP/1.1\r\nHost: b\r\nSec-WebSocket-Key: x\r\n\r\n",
+     ":method=GET\n:scheme=http\n:authority=b\n:path=/\nsec-websocket-key=x\n", 0},
 };
 
 static void test_heads(void **state)
@@ -184,17 +200,60 @@ static void test_a_large_one(void **state)
     assert_int_equal(*at, '\0');
 }
 
+/* RFC 6455 section 1.3 has this key and what it becomes. */
+static void test_lines_of_an_opened_tunnel(void **state)
+{
+    struct h2_text lines = {.p = NULL};
+    struct proxy_call_head h;
+
+    (void)state;
+    assert_int_equal(proxy_call_read_head(&h, MK_STR(ASKING "Sec-WebSocket-Key: " KEY "\r\n\r\n")),
+                     0);
+    assert_int_equal(proxy_call_write_opening(&lines, &h), 0);
+    assert_int_equal(h2_text_append(&lines, "", 1, 1024), 0);
+    assert_string_equal(lines.p, "Connection: upgrade\r\nUpgrade: websocket\r\n"
+                                 "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n");
+    h2_text_free(&lines);
+}
+
+/* One that is longer than any protocol's name is no protocol. */
+static void test_a_protocol_without_end(void **state)
+{
+    static char text[2000];
+    struct proxy_call_head h;
+    size_t n = (size_t)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nUpgrade: ");
+
+    (void)state;
+    memset(text + n, 'a', 1500);
+    n += 1500;
+    n += (size_t)snprintf(text + n, sizeof(text) - n, "\r\n\r\n");
+    assert_int_equal(proxy_call_read_head(&h, (struct mk_str){text, n}), MK_E_INVALID);
+}
+
 /* Nothing is written of what is no head. */
 static void test_no_head(void **state)
 {
-    static const char *const texts[] = {"", "\r\n\r\n", "GET\r\n\r\n", "GET \r\n\r\n"};
+    static const char *const texts[] = {
+        "",
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET \r\n\r\n",
+        "GET / HTTP/1.1\r\nUpgrade: \r\n\r\n",
+        "GET / HTTP/1.1\r\nUpgrade: , a\r\n\r\n",
+        ASKING "\r\n",
+        ASKING "Sec-WebSocket-Key: \r\n\r\n",
+        ASKING "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n",
+        ASKING "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n", /* 17 bytes */
+        ASKING "Sec-WebSocket-Key: AAAAAAAAAA\"AAAAAAAAAAA==\r\n\r\n",
+        ASKING "Sec-WebSocket-Key: " KEY "\r\nsec-websocket-key: " KEY "\r\n\r\n",
+    };
     int64_t to_send;
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const struct mk_str text = {texts[i], strlen(texts[i])};
 
-        if (pass_on(text, false, &to_send) != MK_E_BAD)
+        if (pass_on(text, false, &to_send) != MK_E_INVALID)
             fail_msg("\"%s\" is a head", texts[i]);
         assert_string_equal(heard, "");
     }
@@ -207,6 +266,8 @@ int main(void)
         cmocka_unit_test(test_a_secure_one),
         cmocka_unit_test(test_a_large_one),
         cmocka_unit_test(test_no_head),
+        cmocka_unit_test(test_lines_of_an_opened_tunnel),
+        cmocka_unit_test(test_a_protocol_without_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

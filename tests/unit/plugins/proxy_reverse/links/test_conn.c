@@ -25,6 +25,7 @@ struct user {
     size_t body, answer, piece; /* to be sent, and expected; read and written at a time */
     size_t sent, got;
     bool is_chunked, is_lazy; /* it acts when it is asked to */
+    bool is_tunnel;           /* both sides end when they like */
     bool can_read, can_write, has_begun, has_head, is_sent, was_broken, was_timed_out;
     char head[HEAD_ROOM];
     size_t head_len;
@@ -61,9 +62,11 @@ static void finish(struct user *u, enum stand stand)
 static size_t write_head(const struct user *u, char *dst, size_t size)
 {
     size_t n = (size_t)snprintf(dst, size, "%s /%zu HTTP/1.1\r\nHost: a\r\nX-Key: v\r\n",
-                                u->body > 0 ? "POST" : "GET", u->answer);
+                                u->body > 0 && !u->is_tunnel ? "POST" : "GET", u->answer);
 
-    if (u->body > 0 && u->is_chunked)
+    if (u->is_tunnel)
+        n += (size_t)snprintf(dst + n, size - n, "Connection: upgrade\r\nUpgrade: x\r\n");
+    else if (u->body > 0 && u->is_chunked)
         n += (size_t)snprintf(dst + n, size - n, "Transfer-Encoding: chunked\r\n");
     else if (u->body > 0)
         n += (size_t)snprintf(dst + n, size - n, "Content-Length: %zu\r\n", u->body);
@@ -98,10 +101,13 @@ static void write_some(struct user *u)
         u->can_write = false;
     if (n > 0 && u->sent == u->body) {
         u->is_sent = true;
-        if (u->body > 0 && u->is_chunked)
-            n = proxy_call_end_body(u->call, MK_STR("t: u\r\n"));
+        if (u->is_tunnel || (u->body > 0 && u->is_chunked))
+            n = proxy_call_end_body(u->call, u->is_tunnel ? MK_STR("") : MK_STR("t: u\r\n"));
     }
-    if (n < 0 && n != MK_E_AGAIN) {
+    if (n == MK_E_UNSUPPORTED) {
+        u->error = MK_E_UNSUPPORTED;
+        finish(u, FAILED);
+    } else if (n < 0 && n != MK_E_AGAIN) {
         assert_true(n == MK_E_PEER || has_failed);
         u->is_sent = true;
         if (n == MK_E_NOMEM)
@@ -123,7 +129,10 @@ static void take_byte(struct user *u, char byte)
     u->head[u->head_len] = '\0';
     if (u->head_len < 4 || strcmp(u->head + u->head_len - 4, "\r\n\r\n") != 0)
         return;
-    u->has_head = memcmp(u->head, "HTTP/1.1 2", 10) == 0;
+    u->has_head = memcmp(u->head,
+                         u->is_tunnel ? "HTTP/1.1 101 \r\nConnection: upgrade\r\nUpgrade: x\r\n"
+                                      : "HTTP/1.1 2",
+                         u->is_tunnel ? 48 : 10) == 0;
     u->head_len = 0;
 }
 
@@ -131,6 +140,10 @@ static void end_answer(struct user *u)
 {
     bool is_whole = u->has_head && u->got == u->answer;
 
+    if (u->is_tunnel && !proxy_call_is_over(u->call)) {
+        u->can_read = false; /* more is to be sent */
+        return;
+    }
     assert_true(is_whole || has_failed);
     finish(u, is_whole ? DONE : FAILED);
 }
@@ -934,6 +947,153 @@ static void test_memory_is_missing(void **state)
     assert_in_range(n, 30, 1000);
 }
 
+/* ---- tunnels ---- */
+
+static struct user *begin_tunnel(size_t body, size_t answer)
+{
+    struct user *u = begin_with(body, answer, false);
+
+    u->is_tunnel = true;
+    return u;
+}
+
+static void test_a_tunnel_ends_with_both_sides(void **state)
+{
+    static const size_t sizes[][2] = {{0, 0}, {0, 500}, {500, 0}, {500, 500}, {300000, 300000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct user *u, *other;
+
+        open_all();
+        u = begin_tunnel(sizes[i][0], sizes[i][1]);
+        other = begin_user();
+        run();
+        assert_int_equal(u->stand, DONE);
+        assert_int_equal(other->stand, DONE);
+        assert_int_equal(fake.nmade, 1);
+        assert_int_equal(stream_at(0)->session.resets_of_peer, 0);
+        close_all();
+    }
+}
+
+/* RFC 8441 section 3: until they say so; nothing else lets it leave. */
+static void test_a_tunnel_waits_for_settings(void **state)
+{
+    struct user *u;
+
+    (void)state;
+    open_all();
+    fake.is_deaf = true;
+    u = begin_tunnel(10, 10);
+    run();
+    pass(1500);
+    run();
+    assert_int_equal(u->stand, CALLED);
+    assert_int_equal(u->call->state, PROXY_CALL_READY);
+    fake.is_deaf = false;
+    run();
+    assert_int_equal(u->stand, DONE);
+    close_all();
+}
+
+static void test_a_tunnel_waits_in_vain(void **state)
+{
+    (void)state;
+    for (int is_reset = 0; is_reset < 2; is_reset++) {
+        struct user *u;
+
+        open_all();
+        fake.is_deaf = true;
+        u = begin_tunnel(10, 10);
+        run();
+        lose(is_reset);
+        run();
+        assert_int_equal(u->stand, FAILED);
+        assert_true(u->was_refused);
+        close_all();
+    }
+}
+
+/* It may be asked for with each request, and others go on. */
+static void test_a_backend_without_tunnels(void **state)
+{
+    (void)state;
+    open_all();
+    fake.has_no_tunnels = true;
+    fake.max_streams = fake.max_connections = 1;
+    for (int i = 0; i < 5; i++) {
+        (void)begin_tunnel(10, 10);
+        (void)begin_user();
+    }
+    run();
+    for (unsigned i = 0; i < nusers; i += 2) {
+        assert_int_equal(users[i].error, MK_E_UNSUPPORTED);
+        assert_int_equal(users[i + 1].stand, DONE);
+    }
+    assert_int_equal(fake.nmade, 1);
+    close_all();
+}
+
+/* What waits for the backend is told of when it has left. */
+static void test_what_a_tunnel_holds(void **state)
+{
+    struct user *u;
+
+    (void)state;
+    open_all();
+    u = begin_tunnel(30000, 10);
+    u->is_lazy = true;
+    run();
+    act_once(u);
+    assert_true(proxy_call_held(u->call) >= 30000);
+    u->can_write = false;
+    run();
+    assert_true(u->can_write);
+    assert_in_range(proxy_call_held(u->call), 0, 1000); /* the answer */
+    close_all();
+}
+
+/* Tunnels outlive those who began them. The last one takes all with it. */
+static void test_tunnels_are_left(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct user *u, *put;
+
+        open_all();
+        (void)begin_user();
+        u = begin_tunnel(200000, 200000);
+        put = begin_tunnel(10, 10);
+        u->is_lazy = put->is_lazy = true;
+        run();
+        act_once(u);
+        act_once(put);
+        run();
+        put_user(put);
+        proxy_calls_free(calls);
+        calls = NULL;
+        settle();
+        assert_int_equal(u->stand, CALLED);
+        if (how == 0)
+            lose(true);
+        while (how == 1 && can_act(u)) {
+            act_once(u);
+            settle();
+        }
+        if (how == 2)
+            put_user(u);
+        settle();
+        if (how == 0)
+            act_once(u);
+        settle();
+        assert_int_equal(u->stand, how == 0 ? CALLED : how == 1 ? DONE : PUT);
+        bury();
+        assert_int_equal(fake.nopen, 0);
+        close_all();
+    }
+}
+
 /* ---- by chance ---- */
 
 static struct user *any_user(void)
@@ -963,6 +1123,7 @@ static void begin_any(void)
     }
     u->is_lazy = draw(2) == 0;
     u->is_chunked = draw(2) == 0;
+    u->is_tunnel = draw(4) == 0;
     u->piece = 1 + draw(most[1 + draw(3)]);
     if (draw(8) == 0)
         u->victim = any_user();
@@ -1068,6 +1229,7 @@ static void live_by_chance(uint32_t seed, bool has_memory)
     fake.random = seed;
     fake.max_connections = 1 + draw(3);
     fake.max_streams = 1 + draw(6);
+    fake.has_no_tunnels = draw(5) == 0;
     fake.what = BY_CHANCE;
     for (int i = 0; i < 2000; i++) {
         fails_in = has_memory || draw(4) > 0 ? 0 : 1 + draw(3);
@@ -1121,6 +1283,12 @@ int main(void)
         cmocka_unit_test(test_an_answer_waits_for_its_reader),
         cmocka_unit_test(test_put_at_any_time),
         cmocka_unit_test(test_memory_is_missing),
+        cmocka_unit_test(test_a_tunnel_ends_with_both_sides),
+        cmocka_unit_test(test_a_tunnel_waits_for_settings),
+        cmocka_unit_test(test_a_tunnel_waits_in_vain),
+        cmocka_unit_test(test_a_backend_without_tunnels),
+        cmocka_unit_test(test_what_a_tunnel_holds),
+        cmocka_unit_test(test_tunnels_are_left),
         cmocka_unit_test(test_by_chance),
         cmocka_unit_test(test_by_chance_with_little_memory),
     };
