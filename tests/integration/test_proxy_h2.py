@@ -139,18 +139,6 @@ def test_authority_is_what_host_says(start, host):
         assert backend.requests[0].get(":authority") == expected and backend.requests[0].get("host") is None
 
 
-def test_an_upgrade_is_not_passed_on(start):
-    """HTTP/2 has no Upgrade (RFC 9113 section 8.6)."""
-    with H2Backend() as backend:
-        server = start(**front("", backend))
-        with client(server) as c:
-            answer = c.request("/", headers={"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-                                             "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="})
-            assert answer.status == 200 and answer.body == b"ok"
-            assert c.request("/").status == 200
-        assert backend.requests[0].get("upgrade") is None
-
-
 def test_an_answer_with_fields_of_http1(start, protocol):
     """They make it malformed (RFC 9113 section 8.2.2)."""
     with H2Backend(each=lambda p, q: p.answer(q.stream, fields=[("connection", "close")])) as backend:

@@ -23,6 +23,7 @@ from harness.http2 import (ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOA
                            WINDOW_UPDATE, Frames, frame)
 
 HEADER_TABLE_SIZE, ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = range(1, 7)
+ENABLE_CONNECT_PROTOCOL = 8
 FRAME_MAX = 16384
 
 
@@ -159,6 +160,15 @@ class Peer(Frames):
         """Leave with a TCP RST."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
+
+
+def tunnels(serve, settings=settings(ENABLE_CONNECT_PROTOCOL=1), **kwargs):
+    """A backend that takes extended CONNECT (RFC 8441): serve(peer, request) for each request of a connection, when its head is there."""
+    def take(peer):
+        while request := peer.request(whole=False):
+            serve(peer, request)
+
+    return H2Backend(take, payload=settings, **kwargs)
 
 
 class H2Backend(Backend):

@@ -188,6 +188,11 @@ class H2Socket:
             self._machine.end_stream(self._joined)
             self._flush()
 
+    def reset_joined(self, code):
+        """Break the tunnel off."""
+        self._machine.reset_stream(self._joined, code)
+        self._flush()
+
     def close(self):
         self._raw.close()
 

@@ -152,6 +152,7 @@ static void fail_upload(struct proxy_exchange *x, int err)
         {MK_E_LIMIT, 413, "the client's body is too large"},
         {MK_E_EOF, 400, "the client closed the connection before its body was complete"},
         {MK_E_INVALID, 400, "the request cannot be passed on"},
+        {MK_E_UNSUPPORTED, 501, "the backend takes no tunnels over HTTP/2"},
     };
 
     proxy_exchange_give_up(x, PROXY_LEFT);
@@ -408,12 +409,13 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 
 /* ---- the request ---- */
 
-/* h2c would be a way past everything that is looked at here. */
-static bool may_upgrade(const struct mk_request *r, const struct mk_request_facts *f)
+/* h2c would be a way past everything that is looked at here. In HTTP/2, CONNECT takes the place of GET (RFC 8441 section 4). */
+static bool may_upgrade(const struct mk_request *r, const struct mk_request_facts *f, bool is_h2)
 {
     struct mk_str protocol = mk_request_header(r, MK_STR("Upgrade"));
+    bool is_get = f->method.len == 3 && memcmp(f->method.p, "GET", 3) == 0;
 
-    return protocol.len > 0 && f->minor == 1 && f->content_length == 0 &&
+    return protocol.len > 0 && (is_get || !is_h2) && f->minor == 1 && f->content_length == 0 &&
            !proxy_has_token(protocol, MK_STR("h2c")) &&
            proxy_connection_has(proxy_next_field, r, MK_STR("upgrade"));
 }
@@ -456,7 +458,7 @@ static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct 
         .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
         .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,
-        .wants_upgrade = !entry->set->is_h2 && may_upgrade(r, f),
+        .wants_upgrade = may_upgrade(r, f, entry->set->is_h2),
         .wants_trailers = takes_trailers(r, f),
     };
     intake_init(&x->intake, r, f, (enum intake_mode)entry->set->buffering, false);

@@ -20,7 +20,7 @@
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
  *     trailer.c    fields behind it
- *     tunnel.c     what follows 101
+ *     tunnel.c     what follows 101, over both protocols
  *
  * It lives with the request. What a slow client sends is gathered first (intake.h). Nothing else waits in memory that
  * grows: a head and 16 KB of body on the way to the backend, a head on the way back.
@@ -162,7 +162,7 @@ void proxy_upload_rewind(struct proxy_exchange *x);
  * Send what there is.
  * @return 0: the backend has all that there is; MK_E_AGAIN: it takes no more now; MK_E_PEER: it takes no more at all;
  *         MK_E_BAD, MK_E_LIMIT, MK_E_EOF (the client left): of the client's body; MK_E_NOMEM; MK_E_INVALID: there
- *         is no head that a backend could be sent.
+ *         is no head that a backend could be sent; MK_E_UNSUPPORTED: it takes no tunnels.
  */
 int proxy_upload_send(struct proxy_exchange *x);
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Behind 101: bytes both ways, until both sides have ended or none has said anything for TunnelTimeout. What one
+ * Behind 101, to which belongs the 2xx of an extended CONNECT (links/call.h): bytes both ways, until both sides have ended or
+ * none has said anything for TunnelTimeout. What one
  * side does not take at once waits in a buffer, and the other is not read meanwhile; a tunnel that is quiet has
  * none. It outlives its request and perhaps its configuration: what it needs of them it has itself.
  */
@@ -18,7 +19,8 @@ enum {
 
 /* One direction. */
 struct flow {
-    struct mk_stream **from, **to;
+    struct tunnel *of;
+    bool is_up; /* to the backend */
     char *kept; /* read and not taken yet; NULL: nothing */
     size_t at, len;
     uint64_t total;
@@ -26,7 +28,8 @@ struct flow {
 };
 
 struct tunnel {
-    struct mk_stream *client, *backend;
+    struct mk_stream *client;
+    struct proxy_link link; /* to the backend */
     struct proxy_attempt attempt;
     struct proxy_report report;
     int64_t began_us;
@@ -43,7 +46,7 @@ static size_t held_in(const struct flow *f)
 /* What waits for the backend is the client's too: it goes when its connection does. */
 static void book(struct tunnel *t)
 {
-    const size_t held = held_in(&t->up) + held_in(&t->down);
+    const size_t held = held_in(&t->up) + held_in(&t->down) + proxy_link_held(&t->link);
 
     if (held == t->held || !t->client)
         return;
@@ -55,7 +58,7 @@ static void end_tunnel(struct tunnel *t)
 {
     mk_stream_hold(t->client, 0);
     mk_stream_close(t->client);
-    mk_upstream_give(t->attempt.upstream, t->backend, false);
+    proxy_link_put(&t->link, false);
     t->report.outcome = PROXY_ANSWERED;
     t->report.whole_us = proxy_spent_us(t->began_us);
     t->report.sent = t->up.total;
@@ -66,11 +69,19 @@ static void end_tunnel(struct tunnel *t)
     free(t);
 }
 
+/* @return as mk_stream_read. */
+static ssize_t get(const struct flow *f, char *bytes, size_t len)
+{
+    return f->is_up ? mk_stream_read(f->of->client, bytes, len)
+                    : proxy_link_read(&f->of->link, bytes, len);
+}
+
 /* @return bytes taken; MK_E_AGAIN; MK_E_EOF: the other side takes no more. */
 static ssize_t put(const struct flow *f, char *bytes, size_t len)
 {
     const struct iovec part = {bytes, len};
-    ssize_t n = mk_stream_write(*f->to, &part, 1);
+    ssize_t n = f->is_up ? proxy_link_write(&f->of->link, &part, 1)
+                         : mk_stream_write(f->of->client, &part, 1);
 
     return n == MK_E_PEER ? MK_E_EOF : n;
 }
@@ -106,7 +117,7 @@ static int keep_piece(struct flow *f, const char *bytes, size_t len)
 static int move_piece(struct flow *f)
 {
     char piece[PIECE];
-    ssize_t n = mk_stream_read(*f->from, piece, sizeof(piece)), taken;
+    ssize_t n = get(f, piece, sizeof(piece)), taken;
 
     if (n < 0)
         return (int)n;
@@ -126,6 +137,15 @@ static int move_piece(struct flow *f)
     return write_kept(f); /* a write that took a part is to be repeated until MK_E_AGAIN */
 }
 
+static void end_flow(struct flow *f)
+{
+    if (f->is_up)
+        proxy_link_shutdown(&f->of->link);
+    else
+        mk_stream_shutdown(f->of->client);
+    f->has_told = true;
+}
+
 /* @return 0 or an error: the tunnel is of no more use. */
 static int move(struct flow *f)
 {
@@ -133,15 +153,13 @@ static int move(struct flow *f)
 
     while (err == 0 && !f->has_ended) {
         if (pieces++ == TURN_PIECES) {
-            mk_stream_run_soon(*f->from);
+            mk_stream_run_soon(f->of->client); /* a backend that is gone would not be heard */
             return 0;
         }
         err = move_piece(f);
     }
-    if (err == 0 && !f->has_told) {
-        mk_stream_shutdown(*f->to);
-        f->has_told = true;
-    }
+    if (err == 0 && !f->has_told)
+        end_flow(f);
     return err == MK_E_AGAIN ? 0 : err;
 }
 
@@ -153,18 +171,24 @@ static void give_up(struct flow *f)
     f->has_ended = f->has_told = true;
 }
 
+/* Both sides have ended, and what was the last of each has left. */
+static bool is_done(const struct tunnel *t)
+{
+    return t->up.has_told && t->down.has_told && proxy_link_is_flushed(&t->link);
+}
+
 static void run_tunnel(struct tunnel *t)
 {
     bool is_half = t->up.has_ended || t->down.has_ended;
     int err;
 
-    mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
+    proxy_link_timeout(&t->link, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
     err = move(&t->up);
     if (err == MK_E_EOF) { /* what a backend sent before it was gone is passed on */
         give_up(&t->up);
         err = 0;
     }
-    if (err < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
+    if (err < 0 || move(&t->down) < 0 || is_done(t))
         end_tunnel(t);
     else
         book(t);
@@ -181,13 +205,23 @@ static void on_client(struct mk_stream *s, unsigned events, void *arg)
         run_tunnel(t);
 }
 
+/* All that a call had has left, and nothing waits for that. */
+static bool is_about_room(const struct tunnel *t, unsigned events)
+{
+    return events == MK_IO_WRITE && !t->up.kept && !proxy_link_is_framed(&t->link);
+}
+
+/* What came over a call before it was cut is there to be read, until that ends by an error. */
 static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 {
     struct tunnel *t = arg;
+    const bool is_cut = events & MK_IO_ERROR && proxy_link_is_framed(&t->link);
 
     (void)s;
-    if (events & (MK_IO_ERROR | MK_IO_TIMEOUT))
+    if (is_cut || events & MK_IO_TIMEOUT)
         end_tunnel(t);
+    else if (t->client && is_about_room(t, events))
+        book(t);
     else if (t->client)
         run_tunnel(t);
 }
@@ -201,8 +235,8 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 
     if (!t)
         return NULL;
-    t->up = (struct flow){.from = &t->client, .to = &t->backend};
-    t->down = (struct flow){.from = &t->backend, .to = &t->client};
+    t->up = (struct flow){.of = t, .is_up = true};
+    t->down = (struct flow){.of = t};
     t->idle_ms = (unsigned)x->set->tunnel_ms;
     t->began_us = x->began_us;
     t->report = x->report;
@@ -220,12 +254,12 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 static void hand_over_tunnel(struct proxy_exchange *x, struct tunnel *t)
 {
     proxy_answers(&x->attempt);
-    t->backend = x->link.stream;
+    t->link = x->link;
     t->attempt = x->attempt;
-    x->link.stream = NULL;
+    x->link = (struct proxy_link){.upstream = NULL};
     x->attempt.backend = NULL;
-    mk_stream_tell(t->backend, on_backend, t);
-    mk_stream_timeout(t->backend, t->idle_ms);
+    proxy_link_tell(&t->link, on_backend, t);
+    proxy_link_timeout(&t->link, t->idle_ms);
 }
 
 static int answer_upgrade(struct proxy_exchange *x, struct tunnel *t)

@@ -12,7 +12,7 @@
 #include "exchange/exchange.h"
 #include "exchange/head.h"
 
-/* Bytes both ways after 101, between two streams that are scripts. */
+/* Bytes both ways after 101, between a stream and a stream or a call, which are scripts. */
 
 enum { LONG = 40 << 14, TIMEOUT = 90000, HALF = 60000 };
 
@@ -27,6 +27,7 @@ struct mk_stream {
     bool has_shut, is_closed;
     unsigned timeout_ms, nsoon;
     size_t held;
+    bool has_late_end; /* a call: not all of it has left, or its end has not */
     mk_stream_fn fn;
     void *arg;
 };
@@ -41,6 +42,7 @@ static struct {
     struct mk_stream **place; /* where it is to be written */
 } seen;
 static struct mk_stream *late;
+static bool is_call; /* the way to the backend */
 static char many[LONG];
 
 /* ---- the server ---- */
@@ -118,6 +120,92 @@ void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable)
     s->is_closed = true;
     seen.given_back++;
 }
+
+void mk_upstream_cancel(struct mk_upstream_wait *wait)
+{
+    (void)wait;
+    abort();
+}
+
+/* ---- calls ---- */
+
+static struct mk_stream *script(struct proxy_call *c)
+{
+    assert_true(is_call);
+    assert_ptr_equal(c, &backend);
+    return &backend;
+}
+
+void proxy_call_put(struct proxy_call *c)
+{
+    script(c)->is_closed = true;
+    seen.given_back++;
+}
+
+void proxy_call_tell(struct proxy_call *c, mk_stream_fn fn, void *arg)
+{
+    mk_stream_tell(script(c), fn, arg);
+}
+
+ssize_t proxy_call_read(struct proxy_call *c, char *dst, size_t len)
+{
+    return mk_stream_read(script(c), dst, len);
+}
+
+ssize_t proxy_call_write(struct proxy_call *c, const struct iovec *iov, int niov)
+{
+    return mk_stream_write(script(c), iov, niov);
+}
+
+int proxy_call_end_body(struct proxy_call *c, struct mk_str trailers)
+{
+    assert_int_equal(trailers.len, 0);
+    mk_stream_shutdown(script(c));
+    return 0;
+}
+
+size_t proxy_call_held(struct proxy_call *c)
+{
+    return script(c)->held;
+}
+
+bool proxy_call_is_over(const struct proxy_call *c)
+{
+    (void)c;
+    return !backend.has_late_end;
+}
+
+void proxy_call_timeout(struct proxy_call *c, unsigned ms)
+{
+    mk_stream_timeout(script(c), ms);
+}
+
+void proxy_call_run_soon(struct proxy_call *c)
+{
+    mk_stream_run_soon(script(c));
+}
+
+int proxy_call_begin(struct proxy_call **call, struct proxy_calls *calls,
+                     const struct proxy_call_way *way, bool fresh, proxy_called_fn called,
+                     void *arg)
+{
+    (void)call, (void)calls, (void)way, (void)fresh, (void)called, (void)arg;
+    abort();
+}
+
+bool proxy_call_is_lost(const struct proxy_call *c)
+{
+    (void)c;
+    abort();
+}
+
+bool proxy_call_was_refused(const struct proxy_call *c)
+{
+    (void)c;
+    abort();
+}
+
+/* ---- the request ---- */
 
 int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
@@ -217,16 +305,19 @@ static int tear_down(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
+    is_call = *state != NULL;
     memset(&seen, 0, sizeof(seen));
     client = (struct mk_stream){.room = LONG, .step = LONG, .out = outs[0]};
     backend = (struct mk_stream){.room = LONG, .step = LONG, .out = outs[1]};
     set = (struct proxy_settings){.tunnel_ms = TIMEOUT};
     x = (struct proxy_exchange){.set = &set,
-                                .link = {.stream = &backend},
                                 .state = PROXY_HEAD,
                                 .began_us = clock_now_us(),
                                 .attempt = {.backend = (struct proxy_backend *)&backend}};
+    if (is_call)
+        x.link.call = (struct proxy_call *)&backend;
+    else
+        x.link.stream = &backend;
     return 0;
 }
 
@@ -277,6 +368,7 @@ static void check_over(uint64_t sent, uint64_t received)
 
 static void end_it(void)
 {
+    backend.in_error = MK_E_PEER;
     tell(&backend, MK_IO_ERROR);
 }
 
@@ -290,7 +382,7 @@ static void the_exchange_hands_over_what_it_has(void **state)
     assert_int_equal(seen.nfields, 1);
     assert_int_equal(seen.nresumed, 1);
     assert_int_equal(x.state, PROXY_TUNNEL);
-    assert_null(x.link.stream);
+    assert_true(!x.link.stream && !x.link.call);
     assert_null(x.attempt.backend); /* the exchange does not report it */
     assert_int_equal(backend.timeout_ms, TIMEOUT);
     end_it();
@@ -363,6 +455,7 @@ static void what_waits_is_booked_for_the_client(void **state)
     backend.room = 1000;
     tell(&backend, MK_IO_WRITE);
     assert_int_equal(client.held, 1 << 14);
+    client.room = LONG;
     end_it();
     assert_int_equal(client.held, 0);
 }
@@ -395,7 +488,16 @@ static void a_turn_moves_no_more_than_its_share(void **state)
     assert_int_equal(backend.out_len, LONG);
     assert_int_equal(client.nsoon, 1);
     assert_memory_equal(backend.out, many, LONG);
-    end_it();
+    arrives(&backend, many, LONG);
+    backend.in_error = MK_E_PEER; /* it is gone, and has no event any more */
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(client.out_len, share);
+    assert_int_equal(client.nsoon, 2);
+    assert_int_equal(backend.nsoon, 0);
+    tell(&client, MK_IO_READ | MK_IO_WRITE);
+    assert_int_equal(client.out_len, LONG);
+    assert_memory_equal(client.out, many, LONG);
+    check_over(LONG, LONG);
 }
 
 static void each_end_is_told_to_the_other_side(void **state)
@@ -470,13 +572,14 @@ static void each_of_these_ends_it(void **state)
         struct mk_stream *of;
         unsigned events;
         int read_error, write_error; /* of the client */
+        int cut;                     /* of the backend: of each read */
     } rows[] = {
-        {"the client broke", &client, MK_IO_ERROR | MK_IO_READ, 0, 0},
-        {"the server stops", &client, MK_IO_HANGUP, 0, 0},
-        {"the backend broke", &backend, MK_IO_ERROR, 0, 0},
-        {"nobody says anything", &backend, MK_IO_TIMEOUT, 0, 0},
-        {"the client cannot be read", &client, MK_IO_READ, MK_E_PEER, 0},
-        {"the client takes no more", &backend, MK_IO_READ, 0, MK_E_PEER},
+        {"the client broke", &client, MK_IO_ERROR | MK_IO_READ, 0, 0, 0},
+        {"the server stops", &client, MK_IO_HANGUP, 0, 0, 0},
+        {"the backend broke", &backend, MK_IO_ERROR, 0, 0, MK_E_PEER},
+        {"nobody says anything", &backend, MK_IO_TIMEOUT, 0, 0, 0},
+        {"the client cannot be read", &client, MK_IO_READ, MK_E_PEER, 0, 0},
+        {"the client takes no more", &backend, MK_IO_READ, 0, MK_E_PEER, 0},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -484,11 +587,65 @@ static void each_of_these_ends_it(void **state)
         begin("rest"); /* memory that is given back */
         client.in_error = rows[i].read_error;
         client.error = rows[i].write_error;
+        backend.in_error = rows[i].cut;
         tell(rows[i].of, rows[i].events);
         if (seen.ended != 1)
             fail_msg("%s: ended %u times", rows[i].sentence, seen.ended);
         check_over(0, 4);
     }
+}
+
+/* A call has what the kernel has of a connection: it is booked, and is put when the last of it has left. */
+static void what_a_call_holds_is_booked(void **state)
+{
+    (void)state;
+    begin("");
+    backend.held = 3000;
+    arrives(&client, "up", 2);
+    tell(&client, MK_IO_READ);
+    assert_int_equal(client.held, 3000);
+    backend.held = 0;
+    client.in_len = 0;
+    client.in_error = MK_E_PEER; /* it is not asked: this event is about room alone */
+    tell(&backend, MK_IO_WRITE);
+    assert_int_equal(client.held, 0);
+    assert_int_equal(seen.ended, 0);
+    end_it();
+}
+
+static void a_call_is_put_when_its_end_has_left(void **state)
+{
+    (void)state;
+    begin("");
+    backend.has_late_end = true;
+    client.ends = backend.ends = true;
+    arrives(&client, "last", 4);
+    tell(&client, MK_IO_READ);
+    assert_true(backend.has_shut && client.has_shut);
+    assert_int_equal(seen.ended, 0);
+    assert_int_equal(backend.timeout_ms, TIMEOUT); /* and the half of it from the next event on */
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(backend.timeout_ms, HALF);
+    backend.has_late_end = false;
+    tell(&backend, MK_IO_READ);
+    check_over(4, 0);
+}
+
+/* What came before RST_STREAM or the end of the connection is the client's. */
+static void what_came_before_a_cut_is_passed_on(void **state)
+{
+    (void)state;
+    begin("");
+    client.room = 1;
+    backend.error = backend.in_error = MK_E_PEER;
+    arrives(&backend, "last words", 10);
+    tell(&backend, MK_IO_READ | MK_IO_ERROR);
+    assert_int_equal(client.out_len, 1);
+    assert_int_equal(seen.ended, 0);
+    client.room = LONG;
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(client.out_len, 10);
+    check_over(0, 10);
 }
 
 /* Without a tunnel the request is answered, as far as it can be, and its attempt ends as one that the client left. */
@@ -504,29 +661,34 @@ static void without_a_tunnel_there_is_an_error(void **state)
         assert_int_equal(seen.failed, 1);
         assert_int_equal(seen.ended, 0);
         assert_int_equal(seen.nresumed, 0);
-        assert_ptr_equal(x.link.stream, &backend);
+        assert_true(is_call ? x.link.call != NULL : x.link.stream == &backend);
         assert_non_null(x.attempt.backend);
     }
 }
 
 #define CASE(name) cmocka_unit_test_setup(name, prepare)
+#define CALL(name) cmocka_unit_test_prestate_setup_teardown(name, prepare, NULL, &is_call)
+#define BOTH(name) CASE(name), CALL(name)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_exchange_hands_over_what_it_has),
-        CASE(bytes_go_both_ways),
-        CASE(a_backend_that_is_early_waits),
-        CASE(what_one_side_does_not_take_holds_the_other),
-        CASE(what_waits_is_booked_for_the_client),
-        CASE(bytes_taken_in_small_parts_stay_in_order),
-        CASE(a_turn_moves_no_more_than_its_share),
-        CASE(each_end_is_told_to_the_other_side),
-        CASE(an_end_waits_for_the_bytes_before_it),
-        CASE(half_a_tunnel_has_a_short_time_at_most),
-        CASE(a_backend_that_takes_no_more_is_heard_to_its_end),
-        CASE(each_of_these_ends_it),
-        CASE(without_a_tunnel_there_is_an_error),
+        BOTH(the_exchange_hands_over_what_it_has),
+        BOTH(bytes_go_both_ways),
+        BOTH(a_backend_that_is_early_waits),
+        BOTH(what_one_side_does_not_take_holds_the_other),
+        BOTH(what_waits_is_booked_for_the_client),
+        BOTH(bytes_taken_in_small_parts_stay_in_order),
+        BOTH(a_turn_moves_no_more_than_its_share),
+        BOTH(each_end_is_told_to_the_other_side),
+        BOTH(an_end_waits_for_the_bytes_before_it),
+        BOTH(half_a_tunnel_has_a_short_time_at_most),
+        BOTH(a_backend_that_takes_no_more_is_heard_to_its_end),
+        BOTH(each_of_these_ends_it),
+        BOTH(without_a_tunnel_there_is_an_error),
+        CALL(what_a_call_holds_is_booked),
+        CALL(a_call_is_put_when_its_end_has_left),
+        CALL(what_came_before_a_cut_is_passed_on),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
