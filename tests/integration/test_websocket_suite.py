@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Autobahn, the conformance suite of WebSocket: its fuzzing client against an echo of large messages, compressed ones too."""
+"""
+Autobahn, the conformance suite of WebSocket: its fuzzing client against an echo of large messages, compressed ones too. The client
+speaks HTTP/1.1 alone: through a proxy whose backend speaks HTTP/2, each of its cases passes an extended CONNECT (RFC 8441).
+"""
 
 import json
 import os
@@ -9,7 +12,9 @@ import subprocess
 
 import pytest
 
-from harness.plugins import load
+from harness import config, executable
+from harness.backend import configured
+from harness.plugins import path
 
 GOOD = {"OK", "NON-STRICT", "INFORMATIONAL"}  # not strict: found, but not at the first frame
 IS_WHOLE = os.environ.get("AUTOBAHN") == "all"
@@ -38,10 +43,19 @@ def suite():
     return program
 
 
-@pytest.fixture(scope="module")
-def server(start_shared):
-    return start_shared(server="Timeout 300\nKeepAliveTimeout 300", handlers="Match ^/suite sockets suite\n",
-                        extra={"plugins.load": load("sockets")})
+PATIENT = "Timeout 300\nKeepAliveTimeout 300\n"
+
+
+@pytest.fixture(scope="module", params=["directly", "through HTTP/2"])
+def server(request, start_shared):
+    names, is_direct = [path("sockets")], request.param == "directly"
+    if not is_direct:
+        names.append(executable.plugin("http2"))
+        if not names[-1]:
+            pytest.skip("this build has no such plugin")
+    service = start_shared(server=PATIENT + ("" if is_direct else "Listen 127.0.0.1:0 h2\n"), handlers="Match ^/suite sockets suite\n",
+                           extra={"plugins.load": config.section("PLUGINS", "\n".join(f"Load {name}" for name in names))})
+    return service if is_direct else start_shared(server=PATIENT, **configured("", f"127.0.0.1:{service.port} h2c"))
 
 
 @pytest.mark.parametrize("section", SECTIONS)
