@@ -163,7 +163,8 @@ MK_API void mk_exchange_break(struct mk_exchange *exchange);
 /**
  * Take bytes for the client. What waits for it is bounded: the handler's writes end when 64 KB do.
  * @param is_last  out: the handler sends no more; it may still read
- * @return bytes; 0; MK_E_AGAIN: nothing now, ready will be called.
+ * @return bytes; 0; MK_E_AGAIN: nothing now, ready will be called; MK_E_PEER: the handler broke it off (mk_stream_abort), and all that it had
+ *         written was pulled.
  */
 MK_API ssize_t mk_tunnel_pull(struct mk_tunnel *tunnel, char *dst, size_t len,
                               bool *is_last) MK_MUST_USE;

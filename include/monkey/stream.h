@@ -94,6 +94,12 @@ MK_API int mk_stream_error(const struct mk_stream *s);
 MK_API void mk_stream_hold(struct mk_stream *s, size_t bytes);
 /** Close. fn is not called again. NULL is allowed. */
 MK_API void mk_stream_close(struct mk_stream *s);
+/**
+ * Close a stream whose owner has not all that its peer was to get, as when the other side of a tunnel broke. In a connection of
+ * HTTP/2, what was written is sent, and then RST_STREAM with CONNECT_ERROR (RFC 9113 sections 7 and 8.5). Other streams are
+ * closed as by mk_stream_close.
+ */
+MK_API void mk_stream_abort(struct mk_stream *s);
 
 #ifdef __cplusplus
 }

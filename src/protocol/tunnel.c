@@ -25,6 +25,7 @@ struct mk_tunnel {
     bool is_open; /* the request has ended: its protocol knows the tunnel */
     bool is_shut; /* no more is written */
     bool is_full; /* the handler waits for room */
+    bool is_cut;  /* more was to be written */
 };
 
 static size_t left(const struct mk_tunnel *t)
@@ -150,6 +151,16 @@ static void release(struct mk_stream *s)
     let_go(s, 0);
 }
 
+/* What was written leaves before the client hears of it. */
+static void break_off(struct mk_stream *s)
+{
+    struct mk_tunnel *t = tunnel_of(s);
+
+    if (t)
+        t->is_cut = true;
+    let_go(s, 0);
+}
+
 static void cut(struct mk_stream *s)
 {
     let_go(s, MK_E_PEER);
@@ -183,6 +194,7 @@ static const struct mk_stream_kind of_request = {
     .has_input = has_input,
     .cut = cut,
     .release = release,
+    .abort = break_off,
 };
 
 int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
@@ -252,7 +264,9 @@ ssize_t mk_tunnel_pull(struct mk_tunnel *t, char *dst, size_t len, bool *is_last
         t->is_full = false;
         mk_tunnel_tell(t, MK_IO_WRITE);
     }
-    *is_last = t->is_shut && left(t) == 0;
+    *is_last = t->is_shut && left(t) == 0 && !t->is_cut;
+    if (n == 0 && t->is_cut)
+        return MK_E_PEER;
     return n > 0 || *is_last ? (ssize_t)n : MK_E_AGAIN;
 }
 

@@ -549,6 +549,8 @@ static ssize_t give(struct h2_stream *base, char *dst, size_t len, enum h2_last 
     bool is_last;
     ssize_t n = pull(s, dst, len, &is_last);
 
+    if (s->tunnel && n == MK_E_PEER) /* RFC 9113 section 8.5 */
+        h2_stream_reset(base, H2_E_CONNECT_ERROR);
     if (n < 0)
         return n;
     s->moved_ms = http2_conn_now_ms(s->conn);

@@ -333,13 +333,23 @@ int mk_stream_error(const struct mk_stream *s)
     return s->error;
 }
 
-void mk_stream_close(struct mk_stream *s)
+static void close_by(struct mk_stream *s, void (*release)(struct mk_stream *s))
 {
-    if (!s || s->state == MK_STREAM_CLOSED)
-        return;
     mk_stream_go(s, MK_STREAM_CLOSED);
     mk_list_remove(&s->all);
     if (let_go(s))
-        s->kind->release(s);
+        release(s);
     mk_watch_close(&s->worker->loop, &s->watch);
+}
+
+void mk_stream_close(struct mk_stream *s)
+{
+    if (s && s->state != MK_STREAM_CLOSED)
+        close_by(s, s->kind->release);
+}
+
+void mk_stream_abort(struct mk_stream *s)
+{
+    if (s && s->state != MK_STREAM_CLOSED)
+        close_by(s, s->kind->abort ? s->kind->abort : s->kind->release);
 }

@@ -57,6 +57,8 @@ struct mk_stream_kind {
     void (*cut)(struct mk_stream *s);
     /** Its owner is done with it before it broke, and it let go of its link. */
     void (*release)(struct mk_stream *s);
+    /** So, and its peer is to know that more was to come. NULL: release. */
+    void (*abort)(struct mk_stream *s);
 };
 
 struct mk_stream {

@@ -527,6 +527,7 @@ static void it_may_be_closed_before_it_is_connected(void **state)
     watcher_turns(&fix);
     assert_int_equal(owner.ntold, 0);
     mk_stream_close(NULL);
+    mk_stream_abort(NULL);
 }
 
 static void a_worker_that_ends_tells_all(void **state)

@@ -174,6 +174,19 @@ static void bytes_go_both_ways(void **state)
     assert_string_equal(peer_read(client), "-");
 }
 
+/* HTTP/1.1 has no other end than this one. What was written arrives. */
+static void one_that_is_aborted_is_closed(void **state)
+{
+    (void)state;
+    take_with(say_on_pair, "");
+    watcher_say(&owner, "pong");
+    mk_stream_abort(owner.s);
+    owner.s = NULL;
+    watcher_turns(&fix);
+    assert_string_equal(peer_read(client), "pong");
+    assert_string_equal(peer_read(client), "-");
+}
+
 static void what_came_behind_the_request_is_read_first(void **state)
 {
     (void)state;
@@ -473,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(bytes_go_both_ways),
+        CASE(one_that_is_aborted_is_closed),
         CASE(what_came_behind_the_request_is_read_first),
         CASE(answers_before_it_leave_first),
         CASE(a_peer_that_only_stops_sending_can_still_read),
