@@ -18,13 +18,15 @@ from harness.backend import Backend, configured
 from harness.client import eventually, free_port
 from harness.config import section
 from harness.content import noise
-from harness.frames import BINARY, OPENING, TEXT, Raw
+from harness.frames import BINARY, OPENING, Raw
 from harness.frames import frame as ws_frame
-from harness.h2_backend import H2Backend, at_once, settings, tunnels
+from harness.h2_backend import H2Backend, settings, tunnels
 from harness.h2_front import ONE, front, protocol  # noqa: F401
+from harness.http2 import (CANCEL, CONNECT_ERROR, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PROTOCOL_ERROR,
+                           REFUSED_STREAM, RST_STREAM, SETTINGS, WINDOW_UPDATE, H2Socket, accept_key, frame)
 from harness.logs import wait_for_lines
-from harness.http2 import (CANCEL, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, RST_STREAM,
-                           SETTINGS, WINDOW_UPDATE, H2Socket, accept_key, frame)
+from test_http2_websocket import Client, came, join
+
 
 BIG = noise(3_000_000)
 ECHO = {"Connection": "Upgrade", "Upgrade": "tunnel"}
@@ -468,6 +470,36 @@ def test_what_came_before_a_reset(start, protocol):
             assert c.stream.exactly(10) == b"last words"
             assert c.rest() == b""
         assert backend.connections == 1
+
+
+@pytest.mark.parametrize("how", ["a stream", "a connection", "a connection of HTTP/1.1"])
+def test_a_backend_that_breaks_is_no_end(start, how):
+    """RFC 9113 section 8.5: CONNECT_ERROR tells a client of HTTP/2 that more was to come."""
+    def serve(peer, request):
+        accept(peer, request)
+        peer.data(request.stream, b"last words")
+        peer.until_true(lambda: request.body)
+        if how == "a stream":
+            peer.reset_stream(request.stream, CANCEL)
+        else:
+            peer.reset()
+
+    def serve_plainly(conn):
+        key = conn.request().header("Sec-WebSocket-Key").encode()
+        conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: "
+                  + accept_key(key) + b"\r\n\r\nlast words")
+        conn.exactly(1)
+        conn.reset()
+
+    is_plain = how == "a connection of HTTP/1.1"
+    with Backend(serve_plainly) if is_plain else tunnels(serve) as backend:
+        said = configured("", backend, plugins=("http2",), server="Listen 127.0.0.1:0 h2") if is_plain else front("", backend)
+        with Client(start(**said)) as c:
+            join(c, 1)
+            assert came(c, 1, 10) == b"last words"
+            c.send(frame(DATA, 0, 1, b"x"))
+            end = c.until(RST_STREAM, DATA)
+            assert (end.kind, end.code) == (RST_STREAM, CONNECT_ERROR)
 
 
 def test_a_client_that_resets(start, protocol):

@@ -54,10 +54,14 @@ static void book(struct tunnel *t)
     mk_stream_hold(t->client, held);
 }
 
-static void end_tunnel(struct tunnel *t)
+/* @param is_cut  the backend broke: the client is not to take that for its end */
+static void end_tunnel(struct tunnel *t, bool is_cut)
 {
     mk_stream_hold(t->client, 0);
-    mk_stream_close(t->client);
+    if (is_cut && !t->down.has_ended)
+        mk_stream_abort(t->client);
+    else
+        mk_stream_close(t->client);
     proxy_link_put(&t->link, false);
     t->report.outcome = PROXY_ANSWERED;
     t->report.whole_us = proxy_spent_us(t->began_us);
@@ -179,7 +183,7 @@ static bool is_done(const struct tunnel *t)
 
 static void run_tunnel(struct tunnel *t)
 {
-    bool is_half = t->up.has_ended || t->down.has_ended;
+    bool is_half = t->up.has_ended || t->down.has_ended, is_cut = false;
     int err;
 
     proxy_link_timeout(&t->link, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
@@ -188,8 +192,12 @@ static void run_tunnel(struct tunnel *t)
         give_up(&t->up);
         err = 0;
     }
-    if (err < 0 || move(&t->down) < 0 || is_done(t))
-        end_tunnel(t);
+    if (err == 0) {
+        err = move(&t->down);
+        is_cut = err == MK_E_PEER;
+    }
+    if (err < 0 || is_done(t))
+        end_tunnel(t, is_cut);
     else
         book(t);
 }
@@ -200,7 +208,7 @@ static void on_client(struct mk_stream *s, unsigned events, void *arg)
 
     (void)s;
     if ((events & MK_IO_ERROR) || events == MK_IO_HANGUP) /* broken; or the server stops */
-        end_tunnel(t);
+        end_tunnel(t, false);
     else
         run_tunnel(t);
 }
@@ -219,7 +227,7 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 
     (void)s;
     if (is_cut || events & MK_IO_TIMEOUT)
-        end_tunnel(t);
+        end_tunnel(t, is_cut);
     else if (t->client && is_about_room(t, events))
         book(t);
     else if (t->client)

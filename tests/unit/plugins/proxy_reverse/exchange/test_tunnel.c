@@ -24,7 +24,7 @@ struct mk_stream {
     size_t room, step;   /* bytes that it takes, in all and at a time */
     char *out;
     size_t out_len;
-    bool has_shut, is_closed;
+    bool has_shut, is_closed, is_aborted;
     unsigned timeout_ms, nsoon;
     size_t held;
     bool has_late_end; /* a call: not all of it has left, or its end has not */
@@ -87,6 +87,12 @@ void mk_stream_close(struct mk_stream *s)
 {
     if (s)
         s->is_closed = true;
+}
+
+void mk_stream_abort(struct mk_stream *s)
+{
+    mk_stream_close(s);
+    s->is_aborted = true;
 }
 
 void mk_stream_hold(struct mk_stream *s, size_t bytes)
@@ -537,6 +543,21 @@ static void an_end_waits_for_the_bytes_before_it(void **state)
     end_it();
 }
 
+/* It has said all that it had to say. */
+static void a_backend_that_breaks_after_its_end_has_ended(void **state)
+{
+    (void)state;
+    begin("");
+    backend.ends = true;
+    tell(&backend, MK_IO_READ);
+    assert_true(client.has_shut);
+    backend.error = MK_E_PEER;
+    arrives(&client, "more", 4);
+    tell(&client, MK_IO_READ);
+    assert_false(client.is_aborted);
+    check_over(4, 0);
+}
+
 static void half_a_tunnel_has_a_short_time_at_most(void **state)
 {
     (void)state;
@@ -572,7 +593,7 @@ static void each_of_these_ends_it(void **state)
         struct mk_stream *of;
         unsigned events;
         int read_error, write_error; /* of the client */
-        int cut;                     /* of the backend: of each read */
+        int cut;                     /* of the backend: of each read; its client is told of that */
     } rows[] = {
         {"the client broke", &client, MK_IO_ERROR | MK_IO_READ, 0, 0, 0},
         {"the server stops", &client, MK_IO_HANGUP, 0, 0, 0},
@@ -592,6 +613,7 @@ static void each_of_these_ends_it(void **state)
         if (seen.ended != 1)
             fail_msg("%s: ended %u times", rows[i].sentence, seen.ended);
         check_over(0, 4);
+        assert_int_equal(client.is_aborted, rows[i].cut != 0);
     }
 }
 
@@ -645,6 +667,7 @@ static void what_came_before_a_cut_is_passed_on(void **state)
     client.room = LONG;
     tell(&client, MK_IO_WRITE);
     assert_int_equal(client.out_len, 10);
+    assert_true(client.is_aborted);
     check_over(0, 10);
 }
 
@@ -682,6 +705,7 @@ int main(void)
         BOTH(a_turn_moves_no_more_than_its_share),
         BOTH(each_end_is_told_to_the_other_side),
         BOTH(an_end_waits_for_the_bytes_before_it),
+        BOTH(a_backend_that_breaks_after_its_end_has_ended),
         BOTH(half_a_tunnel_has_a_short_time_at_most),
         BOTH(a_backend_that_takes_no_more_is_heard_to_its_end),
         BOTH(each_of_these_ends_it),
