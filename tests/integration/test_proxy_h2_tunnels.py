@@ -179,7 +179,8 @@ def test_clients_that_leave(through, end):
 def test_the_service_is_gone(through):
     with Raw(through, "/echo") as one:
         through.behind.kill()
-        assert one.connection.rest() == b""
+        with contextlib.suppress(ConnectionResetError):
+            assert one.connection.rest() == b""
 
 
 def test_a_reload_leaves_tunnels_alone(through):
@@ -432,6 +433,20 @@ def test_a_backend_that_ends_first(start, protocol):
                 assert eventually(lambda target=target: any(q.path == target and q.body == b"after" and q.is_whole
                                                             for q in backend.peers[0].requests.values()))
         assert not backend.peers[0].resets
+
+
+def test_a_backend_that_wants_no_more(start):
+    """An end, and RST_STREAM with NO_ERROR behind it (RFC 9113 section 8.1): the client is not waited for."""
+    def serve(peer, request):
+        accept(peer, request)
+        peer.data(request.stream, b"bye", end=True)
+        peer.reset_stream(request.stream, NO_ERROR)
+
+    with tunnels(serve) as backend:
+        server = start(**front("StatisticsURL /stats", backend))
+        with opened(Door(server, "h1")) as c:
+            assert c.rest() == b"bye"
+            assert eventually(lambda: facts(server)["active"] == 0)
 
 
 def test_the_last_bytes_wait_for_a_window(start):

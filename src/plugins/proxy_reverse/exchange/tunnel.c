@@ -175,10 +175,13 @@ static void give_up(struct flow *f)
     f->has_ended = f->has_told = true;
 }
 
-/* Both sides have ended, and what was the last of each has left. */
+/* Both sides have ended. A call has when the last of it has left, or when its backend takes no more of it. */
 static bool is_done(const struct tunnel *t)
 {
-    return t->up.has_told && t->down.has_told && proxy_link_is_flushed(&t->link);
+    const bool is_up_done =
+        proxy_link_is_framed(&t->link) ? t->up.has_told : proxy_link_is_over(&t->link);
+
+    return is_up_done && t->down.has_told;
 }
 
 static void run_tunnel(struct tunnel *t)

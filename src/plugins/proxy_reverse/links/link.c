@@ -104,9 +104,9 @@ size_t proxy_link_held(struct proxy_link *l)
     return l->call ? proxy_call_held(l->call) : 0;
 }
 
-bool proxy_link_is_flushed(const struct proxy_link *l)
+bool proxy_link_is_over(const struct proxy_link *l)
 {
-    return !l->call || proxy_call_is_over(l->call);
+    return l->call && proxy_call_is_over(l->call);
 }
 
 bool proxy_link_is_quiet(struct proxy_link *l)

@@ -53,8 +53,8 @@ ssize_t proxy_link_write(struct proxy_link *l, const struct iovec *iov, int niov
 void proxy_link_shutdown(struct proxy_link *l);
 /** As of proxy_call_held; a connection of its own has none. */
 size_t proxy_link_held(struct proxy_link *l);
-/** Has all that was written left, and its end, or never will? Before that, putting it away would cut it off. A connection of its own sees to that itself. */
-bool proxy_link_is_flushed(const struct proxy_link *l);
+/** Does its backend neither say nor take anything any more? Before that, putting a call away would cut it off. A connection of its own is closed when all has left. */
+bool proxy_link_is_over(const struct proxy_link *l);
 
 /** As mk_upstream_is_quiet; calls are. */
 bool proxy_link_is_quiet(struct proxy_link *l) MK_MUST_USE;

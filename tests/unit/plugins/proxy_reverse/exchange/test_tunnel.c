@@ -177,8 +177,10 @@ size_t proxy_call_held(struct proxy_call *c)
 
 bool proxy_call_is_over(const struct proxy_call *c)
 {
+    const bool has_ended = backend.has_shut && backend.ends && backend.in_len == 0;
+
     (void)c;
-    return !backend.has_late_end;
+    return backend.error || backend.in_error || (has_ended && !backend.has_late_end);
 }
 
 void proxy_call_timeout(struct proxy_call *c, unsigned ms)
@@ -462,6 +464,7 @@ static void what_waits_is_booked_for_the_client(void **state)
     tell(&backend, MK_IO_WRITE);
     assert_int_equal(client.held, 1 << 14);
     client.room = LONG;
+    backend.in_len = 0;
     end_it();
     assert_int_equal(client.held, 0);
 }
@@ -653,6 +656,22 @@ static void a_call_is_put_when_its_end_has_left(void **state)
     check_over(4, 0);
 }
 
+/* It has ended, and takes no more: the client is not waited for. */
+static void a_call_that_is_over_ends_it(void **state)
+{
+    (void)state;
+    begin("");
+    backend.ends = true;
+    arrives(&backend, "bye", 3);
+    tell(&backend, MK_IO_READ);
+    assert_true(client.has_shut);
+    assert_int_equal(seen.ended, 0);
+    backend.error = MK_E_PEER;
+    tell(&backend, MK_IO_READ);
+    assert_false(client.is_aborted);
+    check_over(0, 3);
+}
+
 /* What came before RST_STREAM or the end of the connection is the client's. */
 static void what_came_before_a_cut_is_passed_on(void **state)
 {
@@ -712,6 +731,7 @@ int main(void)
         BOTH(without_a_tunnel_there_is_an_error),
         CALL(what_a_call_holds_is_booked),
         CALL(a_call_is_put_when_its_end_has_left),
+        CALL(a_call_that_is_over_ends_it),
         CALL(what_came_before_a_cut_is_passed_on),
     };
 
