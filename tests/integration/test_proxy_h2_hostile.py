@@ -6,6 +6,7 @@ import pytest
 from harness import executable, http
 from harness.backend import configured, proxy
 from harness.content import noise
+from harness.frames import OPENING
 from harness.h2_backend import H2Backend, Orderly, at_once, settings
 from harness.h2_front import ONE, PLAIN, frames
 from harness.http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
@@ -19,7 +20,8 @@ from harness.http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, 
 @pytest.mark.parametrize("request_text", [
     http.request("/"), http.request("/large"), http.request("/", "POST", body=b"x" * 50_000),
     http.request("/", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
-], ids=["small", "large", "body", "chunks"])
+    http.request("/", headers=OPENING) + b"y" * 30_000,
+], ids=["small", "large", "body", "chunks", "tunnel"])
 def test_allocations_that_fail(start, allocations, request_text):
     """Allocation 1, 2, ... n of an exchange, over a connection that is made for it: an error or a cut answer, and the next is served."""
     def each(peer, request):
@@ -27,7 +29,20 @@ def test_allocations_that_fail(start, allocations, request_text):
         if request.path != "/again":
             peer.goaway(request.stream)
 
-    with H2Backend(each=each) as backend:
+    def join(peer, request):
+        peer.send(peer.reply(request.stream))
+        peer.until_true(lambda: request.is_whole or request.stream in peer.resets)
+        peer.send(frame(DATA, END_STREAM, request.stream, b"bye"))
+        peer.goaway(request.stream)
+
+    def serve(peer):
+        while request := peer.request(whole=False):
+            if request.method == "CONNECT":
+                join(peer, request)
+            elif peer.until_true(lambda request=request: request.is_whole or request.stream in peer.resets):
+                each(peer, request)
+
+    with H2Backend(serve, payload=settings(ENABLE_CONNECT_PROTOCOL=1)) as backend:
         said = configured("OfflineTimeOut 0", backend.place, server=ONE)
         server = start(env=allocations.environment, **said)
         server.wait_for_log("started workers=")  # plugins begin behind the first sockets
