@@ -17,6 +17,7 @@
 #include <monkey/web/entity.h>
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>
+#include <monkey/web/later.h>
 #include <monkey/web/metrics.h>
 #include <monkey/web/multipart.h>
 #include <monkey/web/query.h>
