@@ -3,8 +3,8 @@
 
 #include "kit/pure/hash.h"
 #include "objects/session/session_value.h"
-#include "packages/redis/nodes.h"
-#include "packages/redis/protocol.h"
+#include "data/redis/nodes.h"
+#include "data/redis/protocol.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void add(struct sum *sum, const void *bytes, size_t len)
     sum->value = hash_64(sum->value, bytes, len);
 }
 
-static void read_text(const redisReply *reply)
+static void read_text(const struct mk_redis_reply *reply)
 {
     static const struct remote_place from = {.host = "::1"};
     const size_t len = (size_t)reply->len;
@@ -44,7 +44,7 @@ static void read_text(const redisReply *reply)
     free(copy);
 }
 
-static void read_reply(struct sum *sum, const redisReply *reply, unsigned depth)
+static void read_reply(struct sum *sum, const struct mk_redis_reply *reply, unsigned depth)
 {
     require(reply && depth < DEPTH_MAX);
     add(sum, &reply->type, sizeof(reply->type));
@@ -59,7 +59,7 @@ static void read_reply(struct sum *sum, const redisReply *reply, unsigned depth)
 
 static void read_all(struct redis_reader *r, struct sum *sum)
 {
-    redisReply *reply = NULL;
+    struct mk_redis_reply *reply = NULL;
 
     while (sum->result == 0) {
         sum->result = redis_reader_next(r, &reply);

@@ -32,8 +32,8 @@ LAYERS = {
 PURE_KIT = "kit/pure"
 
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
-# sees "kit/..." too: what several plugins are made of.
-ON_PUBLIC = ["src/bin", "src/compat", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
+# sees "kit/..." too: what several plugins are made of. So do clients of other servers, and packages of services see these: "data/...".
+ON_PUBLIC = ["src/bin", "src/compat", "src/data", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
@@ -43,6 +43,7 @@ ROOMS = {
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "links", "backends", "statistics", "exchange"],
+    "src/data": ["remote", "redis"],
     "src/duda": ["json", "views", "inputs", "remote", "packages", "service", "package", "objects", "host"],
     "src/duda/objects": ["plain", "logs", "store", "answer", "request", "events", "session", "guards", "routes", "client", "2012"],
 }
@@ -170,7 +171,8 @@ class Checker:
 
     def check_on_public(self, folder):
         home = self.tree / folder
-        sees_kit = home == self.src / "duda" or home.parent in (self.src / "plugins", self.src / "kit")
+        sees_kit = home in (self.src / "data", self.src / "duda") or home.parent in (self.src / "plugins", self.src / "kit")
+        clients = ("data/",) if home in (self.src / "data", self.src / "duda") else ()
         is_pure = home == self.src / PURE_KIT
         for path in self.sources(folder):
             for line, name, is_system in includes(path):
@@ -179,7 +181,7 @@ class Checker:
                 if is_system:
                     continue
                 places = [path.parent / name, home / name, home / "headers" / name, self.src / name]
-                sees = "kit/" if sees_kit else f"{PURE_KIT}/"
+                sees = ("kit/" if sees_kit else f"{PURE_KIT}/", *clients)
                 is_of_kit = self.src in home.parents and name.startswith(sees) and (self.src / name).is_file()
                 # A service sees what dudac shows it.
                 is_of_duda = folder == "examples" and "duda" in path.relative_to(home).parts and (self.src / "duda/headers" / name).is_file()
@@ -258,7 +260,7 @@ class Checker:
 
     def check(self):
         folders = {p.name for p in self.src.iterdir() if p.is_dir()} if self.src.is_dir() else set()
-        for stranger in sorted(folders - set(LAYERS) - {"bin", "compat", "kit", "plugins", "duda"}):
+        for stranger in sorted(folders - set(LAYERS) - {"bin", "compat", "data", "kit", "plugins", "duda"}):
             self.faults.append(f"src/{stranger}: is no layer; tools/check_layers.py has the list")
         for layer, allowed in LAYERS.items():
             self.check_layer(layer, allowed)

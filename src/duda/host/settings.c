@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/settings.h"
 
-#include "remote/redis_url.h"
+#include "data/redis/url.h"
 
 #include <errno.h>
 #include <limits.h>

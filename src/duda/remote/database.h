@@ -6,7 +6,7 @@
 #define DUDA_API_LEVEL 3 /* gc->call, timer, global->init_with_end */
 #include "duda_api.h"
 
-#include "remote/backoff.h"
+#include "data/remote/backoff.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,9 @@
 
 #include "object.h"
 #include "reader.h"
-#include "remote/client.h"
+
+#include "data/remote/client.h"
+#include "remote/parking.h"
 
 #include <stdint.h>
 
@@ -38,6 +40,7 @@ struct memc_order {
 /* A command and its bytes, in one block. */
 struct memc_command {
     struct remote_call call; /* first */
+    struct parking *parking; /* of its request; NULL: it has none */
     memcached_fn fn;         /* NULL: nobody waits for the answer */
     void *arg;
     enum memc_kind kind;

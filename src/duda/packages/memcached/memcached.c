@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
+#include "remote/home.h"
+
 #include "duda_package.h"
 
 #include <stdlib.h>
@@ -30,6 +32,7 @@ static int take_options(memcached_client_t *c, const struct memcached_options *o
     c->remote.protocol = &memc_protocol;
     c->remote.connections = o->connections ? o->connections : MEMC_CONNECTIONS_USUAL;
     c->remote.timeout_ms = o->timeout_ms ? o->timeout_ms : MEMC_TIMEOUT_USUAL_MS;
+    c->remote.calls_max = MEMC_COMMANDS_MAX;
     c->value_max = o->value_max ? o->value_max : MEMC_VALUE_USUAL;
     return c->remote.connections <= MEMC_CONNECTIONS_MAX && c->value_max <= MEMC_VALUE_MAX ? 0 : -1;
 }

@@ -4,7 +4,7 @@
 
 #include "bounds.h"
 
-#include "remote/place.h"
+#include "data/remote/place.h"
 
 /**
  * Read the places of servers with blanks between them.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
+#include "remote/home.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,8 @@ static void answer(struct memc_pool *pool, struct memc_command *c,
 {
     struct answered a = {c, answer};
 
-    remote_client_answer(pool->remote, &c->call, call_service, &a);
+    remote_client_end(pool->remote, &c->call);
+    parking_leave(c->parking, call_service, &a);
     free(c);
 }
 
@@ -93,12 +96,18 @@ static void on_lost(void *of, struct remote_call *call, enum remote_end end, con
 
 int memc_pool_submit(struct memc_pool *pool, struct memc_command *c, duda_request_t *dr)
 {
-    if (remote_client_begin(pool->remote, &c->call, dr) < 0)
-        return MEMCACHED_FULL;
-    if (route(pool, c) == 0)
+    int result = MEMCACHED_FULL;
+
+    if (remote_client_begin(pool->remote, &c->call) < 0)
+        return result;
+    c->parking = dr ? parking_enter(&pool->lot, dr) : NULL;
+    if (!dr || c->parking)
+        result = route(pool, c);
+    if (result == 0)
         return 0;
-    remote_client_cancel(pool->remote, &c->call);
-    return MEMCACHED_DOWN;
+    remote_client_cancel(pool->remote);
+    parking_cancel(c->parking);
+    return result;
 }
 
 /* ---- the protocol ---- */
@@ -159,7 +168,6 @@ const struct remote_protocol memc_protocol = {
     .reader_size = sizeof(struct memc_reader),
     .retry_first_ms = MEMC_RETRY_FIRST_MS,
     .retry_last_ms = MEMC_RETRY_LAST_MS,
-    .calls_max = MEMC_COMMANDS_MAX,
     .probe = new_probe,
     .begin = begin,
     .read = read_answer,
@@ -173,12 +181,14 @@ const struct remote_protocol memc_protocol = {
 
 struct memc_pool *memc_pool_new(const struct memcached_client *client)
 {
-    struct memc_pool *pool = malloc(sizeof(*pool));
+    struct memc_pool *pool = calloc(1, sizeof(*pool));
+    struct remote_home home;
 
     if (!pool)
         return NULL;
     pool->client = client;
-    pool->remote = remote_client_new(&client->remote, pool);
+    if (remote_home_here(&home) == 0)
+        pool->remote = remote_client_new(&client->remote, &home, pool);
     if (pool->remote)
         return pool;
     free(pool);
@@ -188,5 +198,6 @@ struct memc_pool *memc_pool_new(const struct memcached_client *client)
 void memc_pool_free(struct memc_pool *pool)
 {
     remote_client_free(pool->remote);
+    parking_lot_end(&pool->lot);
     free(pool);
 }

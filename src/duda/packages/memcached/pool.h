@@ -19,6 +19,7 @@ struct memcached_client {
 struct memc_pool {
     const struct memcached_client *client;
     struct remote_client *remote;
+    struct parking_lot lot;
 };
 
 /** How commands go to servers, and their answers come. */

@@ -4,7 +4,7 @@
 #include "kit/pure/hash.h"
 
 #include "bounds.h"
-#include "remote/place.h"
+#include "data/remote/place.h"
 
 #include <stdio.h>
 

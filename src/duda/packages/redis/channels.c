@@ -96,9 +96,10 @@ void redis_channels_refuse(struct redis_channel **all, const struct redis_comman
 }
 
 /* The name is the second word of all of them; of a message by pattern it is the pattern. */
-struct redis_channel **redis_channels_find(struct redis_channel **all, const redisReply *message)
+struct redis_channel **redis_channels_find(struct redis_channel **all,
+                                           const struct mk_redis_reply *message)
 {
-    const redisReply *name = message->element[1];
+    const struct mk_redis_reply *name = message->element[1];
 
     if (name->type != REDIS_REPLY_STRING)
         return NULL;

@@ -2,7 +2,9 @@
 #ifndef MK_DUDA_REDIS_CHANNELS_H
 #define MK_DUDA_REDIS_CHANNELS_H
 
-#include "protocol.h"
+#include "object.h"
+
+#include "data/redis/protocol.h"
 
 /* Channels and patterns to which a context has subscribed, with their functions. */
 
@@ -50,6 +52,7 @@ unsigned redis_channels_named(const char *bytes);
 void redis_channels_refuse(struct redis_channel **all, const struct redis_command *command);
 
 /** @return the place of the channel of a message or confirmation; NULL: it is not there */
-struct redis_channel **redis_channels_find(struct redis_channel **all, const redisReply *message);
+struct redis_channel **redis_channels_find(struct redis_channel **all,
+                                           const struct mk_redis_reply *message);
 
 #endif

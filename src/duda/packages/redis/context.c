@@ -2,6 +2,7 @@
 #include "context.h"
 
 #include "channels.h"
+#include "desk.h"
 #include "kit/clock/clock.h"
 #include "remote/address.h"
 
@@ -88,13 +89,15 @@ static void on_ready(struct redis_link *l)
         c->on_connect(&c->rc, REDIS_OK);
 }
 
-static void call(struct redis_context *c, redis_channel_fn fn, const redisReply *reply, void *priv)
+static void call(struct redis_context *c, redis_channel_fn fn, const struct mk_redis_reply *reply,
+                 void *priv)
 {
     if (fn)
-        fn(&c->rc, (void *)(uintptr_t)reply, priv);
+        fn(&c->rc, (void *)(uintptr_t)redis_published(reply), priv);
 }
 
-static void on_answer(struct redis_link *l, struct redis_command *command, const redisReply *reply)
+static void on_answer(struct redis_link *l, struct redis_command *command,
+                      const struct mk_redis_reply *reply)
 {
     struct redis_context *c = l->of;
 
@@ -107,7 +110,7 @@ static void on_answer(struct redis_link *l, struct redis_command *command, const
     redis_command_free(command);
 }
 
-static void on_message(struct redis_link *l, const redisReply *reply)
+static void on_message(struct redis_link *l, const struct mk_redis_reply *reply)
 {
     struct redis_context *c = l->of;
     struct redis_channel **at = redis_channels_find(&c->channels, reply), *ch = at ? *at : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ear.h"
 
-#include "pool.h"
+#include "desk.h"
 
 #include "kit/clock/clock.h"
 
@@ -21,7 +21,7 @@ static struct redis_sub **find(struct redis_ear *ear, const char *name)
 
 static struct redis_client *client_of(const struct redis_ear *ear)
 {
-    return ear->pool->client;
+    return redis_client_of(ear->desk);
 }
 
 /* ---- the connection ---- */
@@ -36,7 +36,7 @@ static void ask(struct redis_ear *ear, int n, const char *const *words, unsigned
     if (!c)
         return;
     c->confirmations = confirmations;
-    c->deadline_ms = clock_now_ms() + client_of(ear)->remote.timeout_ms;
+    c->deadline_ms = clock_now_ms() + client_of(ear)->base.remote.timeout_ms;
     if (redis_link_send(ear->link, c) < 0)
         redis_command_free(c);
 }
@@ -59,7 +59,8 @@ static void on_ready(struct redis_link *l)
     struct redis_ear *ear = l->of;
 
     if (is_news(ear, false))
-        msg->info("redis: %s: channels are heard again", client_of(ear)->servers[0].place.text);
+        msg->info("redis: %s: channels are heard again",
+                  client_of(ear)->base.servers[0].place.text);
     backoff_end(&ear->backoff);
     ear->heard_ms = clock_now_ms();
     for (const struct redis_sub *sub = ear->subs; sub; sub = sub->next)
@@ -67,22 +68,23 @@ static void on_ready(struct redis_link *l)
 }
 
 /* Of a ping, or a refusal. */
-static void on_answer(struct redis_link *l, struct redis_command *c, const redisReply *reply)
+static void on_answer(struct redis_link *l, struct redis_command *c,
+                      const struct mk_redis_reply *reply)
 {
     struct redis_ear *ear = l->of;
 
     ear->heard_ms = clock_now_ms();
     if (reply && reply->type == REDIS_REPLY_ERROR)
-        msg->err("redis: %s refuses a channel: %s", client_of(ear)->servers[0].place.text,
+        msg->err("redis: %s refuses a channel: %s", client_of(ear)->base.servers[0].place.text,
                  reply->str);
     redis_command_free(c);
 }
 
 /* The function may change what is heard. */
-static void on_message(struct redis_link *l, const redisReply *reply)
+static void on_message(struct redis_link *l, const struct mk_redis_reply *reply)
 {
     struct redis_ear *ear = l->of;
-    const redisReply *name = reply->element[1], *what = reply->element[2];
+    const struct mk_redis_reply *name = reply->element[1], *what = reply->element[2];
     const bool is_confirmed = strcmp(reply->element[0]->str, "subscribe") == 0;
     const struct redis_sub *sub;
 
@@ -97,10 +99,10 @@ static void on_message(struct redis_link *l, const redisReply *reply)
 static void failed(struct redis_ear *ear, const char *why)
 {
     if (is_news(ear, true))
-        msg->warn("redis: %s: channels are not heard: %s", client_of(ear)->servers[0].place.text,
-                  why);
+        msg->warn("redis: %s: channels are not heard: %s",
+                  client_of(ear)->base.servers[0].place.text, why);
     backoff_failed(&ear->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
-    ear->server = (ear->server + 1) % remote_client_servers(ear->pool->remote);
+    ear->server = (ear->server + 1) % remote_client_servers(ear->desk->base.remote);
 }
 
 static void on_lost(struct redis_link *l)
@@ -119,17 +121,16 @@ static const struct redis_owner owner = {
 /* All servers of a cluster have all messages. */
 static void open_link(struct redis_ear *ear)
 {
-    const struct redis_client *client = client_of(ear);
-    const struct remote_place *place = remote_client_place(ear->pool->remote, ear->server);
+    const struct redis_servers *of = &client_of(ear)->base;
+    const struct remote_place *place = remote_client_place(ear->desk->base.remote, ear->server);
 
     if (!backoff_is_over(&ear->backoff, clock_now_ms()))
         return;
-    ear->limit_ms = clock_now_ms() + client->remote.timeout_ms;
-    ear->link = redis_link_open(place, redis_name_of(client, place), client->remote.timeout_ms,
-                                &owner, ear);
-    if (ear->link && client->ngreetings > 0 &&
-        redis_link_greet(ear->link, client->greeting, client->greeting_len, client->ngreetings) <
-            0) {
+    ear->limit_ms = clock_now_ms() + of->remote.timeout_ms;
+    ear->link =
+        redis_link_open(place, redis_name_of(of, place), of->remote.timeout_ms, &owner, ear);
+    if (ear->link && of->ngreetings > 0 &&
+        redis_link_greet(ear->link, of->greeting, of->greeting_len, of->ngreetings) < 0) {
         redis_link_close(ear->link);
         ear->link = NULL;
     }
@@ -160,7 +161,7 @@ static void look(struct redis_ear *ear, int64_t now_ms)
     else if (ear->link && is_dead(ear, now_ms))
         redis_link_lose(ear->link, REDIS_FAULT_IO, "the server does not answer");
     else if (ear->link && ear->link->state == REDIS_LINK_READY && !ear->link->commands.first &&
-             ear->heard_ms + client_of(ear)->remote.timeout_ms <= now_ms)
+             ear->heard_ms + client_of(ear)->base.remote.timeout_ms <= now_ms)
         ask(ear, 1, ping, 0);
 }
 

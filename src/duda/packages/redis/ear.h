@@ -4,11 +4,11 @@
 
 #include "link.h"
 
-#include "remote/backoff.h"
+#include "data/remote/backoff.h"
 
 /* The channels that a worker hears by one client: a connection hears all of them, and is made anew when it is lost. */
 
-struct redis_pool;
+struct redis_desk;
 
 /* A channel that is heard. */
 struct redis_sub {
@@ -20,7 +20,7 @@ struct redis_sub {
 
 /** Zeroed at first, but for the pool. */
 struct redis_ear {
-    struct redis_pool *pool;
+    struct redis_desk *desk;
     struct redis_link *link; /* hears channels, and nothing else; NULL: none */
     struct redis_sub *subs;
     unsigned nsubs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
-#include "remote/backend.h"
+#include "data/remote/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +243,7 @@ static void become_ready(struct redis_link *l)
         l->owner->on_ready(l);
 }
 
-static void take_greeting(struct redis_link *l, const redisReply *reply)
+static void take_greeting(struct redis_link *l, const struct mk_redis_reply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
         fail(l, REDIS_FAULT_OTHER, reply->str);
@@ -257,19 +257,19 @@ static void take_greeting(struct redis_link *l, const redisReply *reply)
 
 /* ---- answers ---- */
 
-static bool is_first_word(const redisReply *reply, const char *text)
+static bool is_first_word(const struct mk_redis_reply *reply, const char *text)
 {
     return reply->element[0]->type == REDIS_REPLY_STRING &&
            strcmp(reply->element[0]->str, text) == 0;
 }
 
-static bool is_message(const struct redis_link *l, const redisReply *reply)
+static bool is_message(const struct redis_link *l, const struct mk_redis_reply *reply)
 {
     return l->nchannels > 0 && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 3 &&
            (is_first_word(reply, "message") || is_first_word(reply, "pmessage"));
 }
 
-static bool is_confirmation(const redisReply *reply)
+static bool is_confirmation(const struct mk_redis_reply *reply)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 &&
            reply->element[2]->type == REDIS_REPLY_INTEGER &&
@@ -277,7 +277,7 @@ static bool is_confirmation(const redisReply *reply)
             is_first_word(reply, "psubscribe") || is_first_word(reply, "punsubscribe"));
 }
 
-static void take_confirmation(struct redis_link *l, const redisReply *reply)
+static void take_confirmation(struct redis_link *l, const struct mk_redis_reply *reply)
 {
     l->nchannels = reply->element[2]->integer;
     if (--l->commands.first->confirmations == 0)
@@ -285,7 +285,7 @@ static void take_confirmation(struct redis_link *l, const redisReply *reply)
     l->owner->on_message(l, reply);
 }
 
-static void take(struct redis_link *l, const redisReply *reply)
+static void take(struct redis_link *l, const struct mk_redis_reply *reply)
 {
     const struct redis_command *first = l->commands.first;
 
@@ -306,7 +306,7 @@ static void take(struct redis_link *l, const redisReply *reply)
 
 static void take_bytes(struct redis_link *l, const char *bytes, size_t len)
 {
-    redisReply *reply = NULL;
+    struct mk_redis_reply *reply = NULL;
     int result = redis_reader_feed(l->reader, bytes, len);
 
     while (result == 0 && l->state != REDIS_LINK_LOST && !l->is_closed) {

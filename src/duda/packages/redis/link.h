@@ -3,9 +3,11 @@
 #define MK_DUDA_REDIS_LINK_H
 
 #include "bounds.h"
-#include "protocol.h"
+#include "object.h"
 
-#include "remote/place.h"
+#include "data/redis/protocol.h"
+
+#include "data/remote/place.h"
 
 #include "duda_host.h"
 
@@ -61,9 +63,10 @@ struct redis_owner {
     /* Commands are sent from now on. NULL: nothing */
     void (*on_ready)(struct redis_link *l);
     /* The answer to a command, which is the owner's now; reply is borrowed. NULL: none will come, l->why */
-    void (*on_answer)(struct redis_link *l, struct redis_command *c, const redisReply *reply);
+    void (*on_answer)(struct redis_link *l, struct redis_command *c,
+                      const struct mk_redis_reply *reply);
     /* A message of a channel, or the confirmation of one */
-    void (*on_message)(struct redis_link *l, const redisReply *reply);
+    void (*on_message)(struct redis_link *l, const struct mk_redis_reply *reply);
     /* After all answers: it has ended, l->why. redis_link_close() is for the owner to call */
     void (*on_lost)(struct redis_link *l);
 };

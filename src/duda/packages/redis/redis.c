@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bounds.h"
 #include "context.h"
-#include "pool.h"
+#include "desk.h"
 
 #include "duda_package.h"
 
-#include "remote/redis_url.h"
+#include "remote/home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,46 +130,12 @@ static duda_request_t *request_of(const redisAsyncContext *rc)
 
 static void *begin_worker(void *of)
 {
-    return redis_pool_new(of);
+    return redis_desk_new(of);
 }
 
-static void end_worker(void *pool)
+static void end_worker(void *desk)
 {
-    redis_pool_free(pool);
-}
-
-/* Append a command, as n words, to what connections begin with. @return 0; -1: no memory */
-static int greet(redis_client_t *c, int n, const char *const *words)
-{
-    char *bytes, *all;
-    const ssize_t len = redis_format_words(&bytes, n, words, NULL);
-
-    if (len < 0)
-        return -1;
-    all = realloc(c->greeting, c->greeting_len + (size_t)len);
-    if (all) {
-        memcpy(all + c->greeting_len, bytes, (size_t)len);
-        c->greeting = all;
-        c->greeting_len += (size_t)len;
-        c->ngreetings++;
-    }
-    redis_bytes_free(bytes);
-    return all ? 0 : -1;
-}
-
-/* @return 0; -1: no memory */
-static int greet_all(redis_client_t *c, const struct redis_url *url)
-{
-    char db[16];
-    const char *auth[] = {"AUTH", url->user, url->password};
-    const char *anonymous[] = {"AUTH", url->password}, *choice[] = {"SELECT", db};
-
-    (void)snprintf(db, sizeof(db), "%u", url->db);
-    if (url->user[0] && greet(c, 3, auth) < 0)
-        return -1;
-    if (!url->user[0] && url->password[0] && greet(c, 2, anonymous) < 0)
-        return -1;
-    return url->db > 0 ? greet(c, 2, choice) : 0;
+    redis_desk_free(desk);
 }
 
 /* @return 0; -1: it is too long */
@@ -199,18 +166,6 @@ static const char *read_server(struct redis_url *url, const struct redis_options
                : NULL;
 }
 
-static void take_options(redis_client_t *c, const struct redis_options *o,
-                         const struct remote_place *place)
-{
-    c->servers[0].place = *place;
-    c->remote.protocol = &redis_protocol;
-    c->remote.servers = c->servers;
-    c->remote.nservers = 1;
-    c->remote.nmore = REDIS_NODES_MAX - 1;
-    c->remote.connections = o->connections ? o->connections : REDIS_CONNECTIONS_USUAL;
-    c->remote.timeout_ms = o->timeout_ms ? o->timeout_ms : REDIS_TIMEOUT_USUAL_MS;
-}
-
 /* @return what is wrong; NULL: nothing */
 static const char *set_up(redis_client_t *c, const struct redis_options *o)
 {
@@ -219,16 +174,14 @@ static const char *set_up(redis_client_t *c, const struct redis_options *o)
 
     if (why)
         return why;
-    take_options(c, o, &url.place);
-    if (c->remote.connections > REDIS_CONNECTIONS_MAX)
-        return "at most 16 connections";
     if (url.place.is_secure && !remote_has_tls())
         return "TLS needs the plugin tls or mbedtls";
-    if (greet_all(c, &url) < 0)
-        return "no memory";
-    (void)pthread_mutex_init(&c->servers[0].lock, NULL);
-    global->init_with_end(&c->pools, begin_worker, c, end_worker);
-    return c->pools.callback ? NULL : "it is for duda_main() alone";
+    why = redis_servers_init(&c->base, &url, o->connections, o->timeout_ms, REDIS_COMMANDS_MAX);
+    if (why)
+        return why;
+    c->base.told = redis_desk_tell;
+    global->init_with_end(&c->desks, begin_worker, c, end_worker);
+    return c->desks.callback ? NULL : "it is for duda_main() alone";
 }
 
 static redis_client_t *client(const struct redis_options *options)
@@ -245,35 +198,40 @@ static redis_client_t *client(const struct redis_options *options)
         return c;
     }
     if (c)
-        free(c->greeting);
+        free(c->base.greeting);
     msg->err("redis->client(): %s", why);
     return NULL;
 }
 
-/* @return the pool of this worker; NULL: there is none */
-static struct redis_pool *pool_of(const redis_client_t *c)
+/* @return what this worker has of it; NULL: there is none */
+static struct redis_desk *desk_of(const redis_client_t *c)
 {
-    return c ? global->get(c->pools) : NULL;
+    return c ? global->get(c->desks) : NULL;
+}
+
+static struct redis_wish *new_wish(const char *bytes, size_t len)
+{
+    return (struct redis_wish *)(void *)redis_call_new(sizeof(struct redis_wish), bytes, len, 1);
 }
 
 /* @param bytes  taken, in any case. @param len  -1: there are none */
 static int ask(redis_client_t *c, unsigned ms, duda_request_t *dr, redis_fn fn, void *arg,
                char *bytes, ssize_t len)
 {
-    struct redis_pool *pool = pool_of(c);
-    struct redis_call *call = pool && len > 0 ? redis_call_new(bytes, (size_t)len, 1) : NULL;
+    struct redis_desk *desk = desk_of(c);
+    struct redis_wish *wish = desk && len > 0 ? new_wish(bytes, (size_t)len) : NULL;
     int result = REDIS_FULL;
 
     redis_bytes_free(bytes);
     if (!c || len < 0 || (dr && (!fn || request->validate_request(dr) != MK_TRUE))) {
         result = REDIS_REFUSED;
-    } else if (call) {
-        call->fn = fn;
-        call->arg = arg;
-        result = redis_pool_run(pool, call, ms, dr);
+    } else if (wish) {
+        wish->fn = fn;
+        wish->arg = arg;
+        result = redis_desk_run(desk, wish, ms, dr);
     }
     if (result != 0)
-        free(call);
+        free(wish);
     return result;
 }
 
@@ -314,16 +272,16 @@ static int run_words(redis_client_t *c, duda_request_t *dr, redis_fn fn, void *a
 
 static int subscribe(redis_client_t *c, const char *channel, redis_message_fn fn, void *arg)
 {
-    struct redis_pool *pool = pool_of(c);
+    struct redis_desk *desk = desk_of(c);
 
-    return pool && channel && fn ? redis_ear_subscribe(&pool->ear, channel, fn, arg) : -1;
+    return desk && channel && fn ? redis_ear_subscribe(&desk->ear, channel, fn, arg) : -1;
 }
 
 static int unsubscribe(redis_client_t *c, const char *channel)
 {
-    struct redis_pool *pool = pool_of(c);
+    struct redis_desk *desk = desk_of(c);
 
-    return pool && channel ? redis_ear_unsubscribe(&pool->ear, channel) : -1;
+    return desk && channel ? redis_ear_unsubscribe(&desk->ear, channel) : -1;
 }
 
 static redis_object_t calls = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/session/session_value.h"
-#include "remote/redis_url.h"
+#include "data/redis/url.h"
 
 #include "duda_test.h"
 
