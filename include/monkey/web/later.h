@@ -3,7 +3,7 @@
 #define MONKEY_WEB_LATER_H
 
 /*
- * Requests that wait for answers of others, which come by callbacks on the request's worker: what clients of other servers and
+ * Requests that wait for answers of others, which come by callbacks on the request's worker: what <monkey/redis.h> and
  * clients of a program's own are made of.
  *
  *     err = mk_later_begin(&asked->later, r);         the handler asks somebody, and returns MK_VERDICT_LATER
