@@ -5,9 +5,6 @@
 
 /* Connections by libmariadb's calls that do not block. */
 
-duda_global_t ma_homes;
-struct db_target *ma_targets;
-
 /* connect_timeout of libmariadb would be counted for its blocking calls. */
 static unsigned begin_to_connect(struct db_conn *conn, const struct db_target *t)
 {
@@ -59,7 +56,7 @@ static void limit_text(char *sql, size_t room, unsigned limit_ms)
 
 /* ---- call-backs and the end ---- */
 
-static void tell_connected(struct db_conn *conn, int status, duda_request_t *dr)
+static void tell_connected(struct db_conn *conn, int status, void *dr)
 {
     struct mariadb_conn *c = ma_conn(conn);
     mariadb_connect_cb *cb = c->on_connect;
@@ -69,7 +66,7 @@ static void tell_connected(struct db_conn *conn, int status, duda_request_t *dr)
         cb(c, status, dr);
 }
 
-static void tell_disconnected(struct db_conn *conn, int status, duda_request_t *dr)
+static void tell_disconnected(struct db_conn *conn, int status, void *dr)
 {
     struct mariadb_conn *c = ma_conn(conn);
     mariadb_disconnect_cb *cb = c->on_disconnect;
@@ -81,7 +78,7 @@ static void tell_disconnected(struct db_conn *conn, int status, duda_request_t *
     c->last_error[0] = '\0';
 }
 
-static void finish(struct db_query *base, duda_request_t *dr)
+static void finish(struct db_query *base, void *dr)
 {
     struct mariadb_query *q = ma_query(base);
 
@@ -116,8 +113,6 @@ static void free_query(struct db_query *base)
 }
 
 const struct db_driver ma_driver = {
-    .homes = &ma_homes,
-    .targets = &ma_targets,
     .conn_size = sizeof(struct mariadb_conn),
     .pool_size = sizeof(struct db_pool),
     .query_size = sizeof(struct mariadb_query),
@@ -135,3 +130,5 @@ const struct db_driver ma_driver = {
     .free_conn = free_conn,
     .free_query = free_query,
 };
+
+struct db_package ma_package = {.driver = &ma_driver};

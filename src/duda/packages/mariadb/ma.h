@@ -2,7 +2,7 @@
 #ifndef MK_DUDA_MARIADB_MA_H
 #define MK_DUDA_MARIADB_MA_H
 
-#include "remote/database.h"
+#include "remote/db_service.h"
 
 #include <mysql.h>
 
@@ -107,8 +107,7 @@ static inline struct mariadb_query *ma_first(struct mariadb_conn *c)
 /* ---- driver.c ---- */
 
 extern const struct db_driver ma_driver;
-extern duda_global_t ma_homes;
-extern struct db_target *ma_targets;
+extern struct db_package ma_package;
 
 /* ---- target.c ---- */
 

@@ -7,11 +7,6 @@
 
 /* The calls of the package. */
 
-static void end_home(void *home)
-{
-    db_home_end(home);
-}
-
 /* ---- connections ---- */
 
 static mariadb_conn_t *create_conn(duda_request_t *dr, const char *user, const char *password,
@@ -25,12 +20,12 @@ static mariadb_conn_t *create_conn(duda_request_t *dr, const char *user, const c
                                      .port = port,
                                      .unix_socket = (char *)(uintptr_t)unix_socket,
                                      .flags = flags};
-    struct db_home *home = db_home_made(&ma_driver);
+    struct db_home *home = db_home_made(&ma_package);
     struct ma_target *t = home ? ma_target_new("create_conn", &values) : NULL;
     struct db_guest *guest;
     struct db_conn *c;
 
-    if (!t || db_guest_new(&ma_driver, &guest, dr) < 0) {
+    if (!t || db_guest_new(home, &guest, dr) < 0) {
         ma_target_free(t);
         return NULL;
     }
@@ -49,7 +44,7 @@ static mariadb_conn_t *create_conn(duda_request_t *dr, const char *user, const c
 static void set_ssl(mariadb_conn_t *conn, const char *key, const char *cert, const char *ca,
                     const char *capath, const char *cipher)
 {
-    if (!db_conn_is_usable(&ma_driver, conn) || conn->base.state != DB_NEW)
+    if (!db_conn_is_usable(&ma_package, conn) || conn->base.state != DB_NEW)
         return;
     if (ma_target_set_tls(conn->own, key, cert, ca, capath, cipher) < 0)
         db_conn_lose(&conn->base, db_no_memory);
@@ -57,7 +52,7 @@ static void set_ssl(mariadb_conn_t *conn, const char *key, const char *cert, con
 
 static int connect_async(mariadb_conn_t *conn, mariadb_connect_cb *cb)
 {
-    if (!db_conn_is_usable(&ma_driver, conn) || conn->base.state != DB_NEW)
+    if (!db_conn_is_usable(&ma_package, conn) || conn->base.state != DB_NEW)
         return MARIADB_ERR;
     conn->on_connect = cb;
     db_conn_open(&conn->base, &conn->own->base);
@@ -66,7 +61,7 @@ static int connect_async(mariadb_conn_t *conn, mariadb_connect_cb *cb)
 
 static void disconnect_async(mariadb_conn_t *conn, mariadb_disconnect_cb *cb)
 {
-    if (!db_conn_is_alive(&ma_driver, conn) || conn->base.is_leaving || !conn->base.is_lent)
+    if (!db_conn_is_alive(&ma_package, conn) || conn->base.is_leaving || !conn->base.is_lent)
         return;
     conn->on_disconnect = cb;
     db_conn_leave(&conn->base);
@@ -87,7 +82,7 @@ static int create_pool(duda_global_t *pool, int min, int max, const char *user,
                                      .flags = flags};
     struct ma_target *t = ma_target_new("create_pool", &values);
 
-    if (t && db_pool_create(&ma_driver, pool, min, max, &t->base) == 0)
+    if (t && db_pool_create(&ma_package, pool, min, max, &t->base) == 0)
         return MARIADB_OK;
     ma_target_free(t);
     return MARIADB_ERR;
@@ -96,7 +91,7 @@ static int create_pool(duda_global_t *pool, int min, int max, const char *user,
 static int pool_set_ssl(duda_global_t *pool, const char *key, const char *cert, const char *ca,
                         const char *capath, const char *cipher)
 {
-    struct db_target *t = db_pool_target(&ma_driver, pool);
+    struct db_target *t = db_pool_target(&ma_package, pool);
 
     if (!t)
         return MARIADB_ERR;
@@ -106,7 +101,7 @@ static int pool_set_ssl(duda_global_t *pool, const char *key, const char *cert, 
 static mariadb_conn_t *pool_get_conn_async(duda_global_t *pool, duda_request_t *dr,
                                            mariadb_connect_cb *cb)
 {
-    struct db_pool *p = db_pool_of(&ma_driver, pool);
+    struct db_pool *p = db_pool_of(&ma_package, pool);
     mariadb_conn_t *c = p ? ma_conn(db_pool_lend(p, dr)) : NULL;
 
     if (!c)
@@ -115,7 +110,7 @@ static mariadb_conn_t *pool_get_conn_async(duda_global_t *pool, duda_request_t *
         c->on_connect = cb;
     else if (cb)
         cb(c, MARIADB_OK, dr);
-    return db_conn_is_alive(&ma_driver, c) ? c : NULL;
+    return db_conn_is_alive(&ma_package, c) ? c : NULL;
 }
 
 /* ---- queries ---- */
@@ -124,7 +119,7 @@ static int add(mariadb_conn_t *conn, enum ma_kind kind, const char *sql, int n,
                const char *const *values, const struct mariadb_query *how)
 {
     struct db_query *q =
-        db_conn_is_usable(&ma_driver, conn)
+        db_conn_is_usable(&ma_package, conn)
             ? db_query_new(&ma_driver, (int)kind, sql, conn->base.guest, how->base.priv)
             : NULL;
 
@@ -171,7 +166,7 @@ static unsigned long escape(mariadb_conn_t *conn, char *to, const char *from, un
 {
     if (!to)
         return 0;
-    if (!from || !db_conn_is_alive(&ma_driver, conn) || conn->base.state != DB_READY) {
+    if (!from || !db_conn_is_alive(&ma_package, conn) || conn->base.state != DB_READY) {
         to[0] = '\0';
         return 0;
     }
@@ -214,24 +209,24 @@ static int length_of(mariadb_query_t *q, int column)
 
 static int time_limit(mariadb_conn_t *conn, unsigned ms)
 {
-    return db_conn_time_limit(&ma_driver, (struct db_conn *)(void *)conn, ms);
+    return db_conn_time_limit(&ma_package, (struct db_conn *)(void *)conn, ms);
 }
 
 static int pool_queue(duda_global_t *pool, unsigned most)
 {
-    return db_pool_queue(&ma_driver, pool, most);
+    return db_pool_queue(&ma_package, pool, most);
 }
 
 static int pool_time_limit(duda_global_t *pool, unsigned ms)
 {
-    return db_pool_time_limit(&ma_driver, pool, ms);
+    return db_pool_time_limit(&ma_package, pool, ms);
 }
 
 static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, mariadb_row_cb *on_row, mariadb_query_end_cb *on_end,
                void *priv)
 {
-    struct db_pool *p = db_pool_of(&ma_driver, pool);
+    struct db_pool *p = db_pool_of(&ma_package, pool);
     struct db_query *q = db_pool_query(p, dr, MA_KEPT, sql, priv);
 
     if (!q)
@@ -255,7 +250,7 @@ static int exec(mariadb_conn_t *conn, const char *sql, int n, const char *const 
 
 static int begin(duda_global_t *pool, duda_request_t *dr, mariadb_begin_cb *cb, void *priv)
 {
-    struct db_pool *p = cb ? db_pool_of(&ma_driver, pool) : NULL;
+    struct db_pool *p = cb ? db_pool_of(&ma_package, pool) : NULL;
     struct db_query *q = db_pool_query(p, dr, MA_TEXT, "BEGIN", priv);
 
     if (!q)
@@ -317,6 +312,6 @@ duda_package_t *duda_package_main()
 
     if (mysql_library_init(0, NULL, NULL) != 0)
         return NULL;
-    global->init_with_end(&ma_homes, NULL, NULL, end_home);
+    db_package_begin(&ma_package);
     return &package;
 }

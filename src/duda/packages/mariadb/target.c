@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ma.h"
 
-#include "remote/address.h"
+#include "data/remote/address.h"
 
 #include <stdlib.h>
 #include <string.h>

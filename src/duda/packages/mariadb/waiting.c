@@ -133,7 +133,7 @@ static int wait_for_connection(mariadb_conn_t *conn)
 
 int ma_connect(mariadb_conn_t *conn)
 {
-    if (dthread->running() < 0 || !db_conn_is_usable(&ma_driver, conn) ||
+    if (dthread->running() < 0 || !db_conn_is_usable(&ma_package, conn) ||
         conn->base.state != DB_NEW)
         return MARIADB_ERR;
     db_conn_open(&conn->base, &conn->own->base);
@@ -142,7 +142,7 @@ int ma_connect(mariadb_conn_t *conn)
 
 mariadb_conn_t *ma_pool_get_conn(duda_global_t *pool)
 {
-    struct db_pool *p = dthread->running() >= 0 ? db_pool_of(&ma_driver, pool) : NULL;
+    struct db_pool *p = dthread->running() >= 0 ? db_pool_of(&ma_package, pool) : NULL;
     struct db_conn *c = p ? db_pool_lend(p, NULL) : NULL;
 
     if (!c || c->state == DB_READY)
@@ -164,7 +164,7 @@ void ma_disconnect(mariadb_conn_t *conn)
 {
     struct waiter w = {.id = dthread->running()};
 
-    if (!db_conn_is_alive(&ma_driver, conn) || conn->base.is_leaving || !conn->base.is_lent)
+    if (!db_conn_is_alive(&ma_package, conn) || conn->base.is_leaving || !conn->base.is_lent)
         return;
     if (w.id >= 0 && conn->base.first) {
         conn->waiter = &w;
@@ -228,7 +228,7 @@ mariadb_result_t *ma_query_all(mariadb_conn_t *conn, const char *sql)
 {
     struct waiter w = {.id = dthread->running()};
 
-    if (w.id < 0 || !db_conn_is_usable(&ma_driver, conn))
+    if (w.id < 0 || !db_conn_is_usable(&ma_package, conn))
         return NULL;
     conn->last_error[0] = '\0';
     w.result = calloc(1, sizeof(*w.result));
@@ -240,7 +240,7 @@ mariadb_result_t *ma_query_all(mariadb_conn_t *conn, const char *sql)
         return NULL;
     }
     wait_for(&w);
-    if (w.status != MARIADB_OK || !db_conn_is_alive(&ma_driver, conn)) {
+    if (w.status != MARIADB_OK || !db_conn_is_alive(&ma_package, conn)) {
         result_free(w.result);
         return NULL;
     }
@@ -252,7 +252,7 @@ mariadb_result_t *ma_query_all(mariadb_conn_t *conn, const char *sql)
 /* @return where it stands in the list; NULL: it is none of this connection */
 static struct mariadb_result **place_of(mariadb_conn_t *conn, const mariadb_result_t *result)
 {
-    struct mariadb_result **at = db_conn_is_alive(&ma_driver, conn) ? &conn->results : NULL;
+    struct mariadb_result **at = db_conn_is_alive(&ma_package, conn) ? &conn->results : NULL;
 
     while (at && *at && *at != result)
         at = &(*at)->next;
@@ -290,5 +290,5 @@ int ma_get_field_num(mariadb_result_t *result)
 
 const char *ma_last_error(mariadb_conn_t *conn)
 {
-    return db_conn_is_alive(&ma_driver, conn) ? conn->last_error : "there is no such connection";
+    return db_conn_is_alive(&ma_package, conn) ? conn->last_error : "there is no such connection";
 }

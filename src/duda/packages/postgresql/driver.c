@@ -1,219 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pg.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Connections by libpq's calls that do not block. */
-
-duda_global_t pg_homes;
-static struct db_target *targets;
+/* The driver of services: their call-backs, and channels. */
 
 static struct postgresql_conn *conn_of(struct db_conn *conn)
 {
     return (struct postgresql_conn *)(void *)conn;
 }
 
-static struct postgresql_query *first_of(struct postgresql_conn *c)
-{
-    return (struct postgresql_query *)(void *)c->base.first;
-}
-
-/* ---- sending ---- */
-
-static int send_params(struct postgresql_conn *c, struct postgresql_query *q, const char *prepared)
-{
-    const struct db_values *v = q->base.params;
-
-    if (prepared)
-        return PQsendQueryPrepared(c->pg, prepared, v->n, v->values, v->lengths, v->formats,
-                                   q->result_format);
-    return PQsendQueryParams(c->pg, q->base.sql, v->n, NULL, v->values, v->lengths, v->formats,
-                             q->result_format);
-}
-
-static int send_kept(struct postgresql_conn *c, struct postgresql_query *q)
-{
-    const struct db_kept *k = db_kept_find(&c->base, q->base.sql);
-    char name[32];
-
-    q->is_preparing = !k;
-    if (!k)
-        k = db_kept_add(&c->base, q->base.sql);
-    if (!k) {
-        q->is_preparing = false;
-        return send_params(c, q, NULL);
-    }
-    (void)snprintf(name, sizeof(name), "duda_%u", k->serial);
-    return q->is_preparing ? PQsendPrepare(c->pg, name, q->base.sql, 0, NULL)
-                           : send_params(c, q, name);
-}
-
-static int send_one(struct postgresql_conn *c, struct postgresql_query *q)
-{
-    switch (q->base.kind) {
-    case PG_PARAMS:
-        return send_params(c, q, NULL);
-    case PG_PREPARED:
-        return send_params(c, q, q->base.sql);
-    case PG_KEPT:
-        return send_kept(c, q);
-    default:
-        return PQsendQuery(c->pg, q->base.sql);
-    }
-}
-
-static void transmit(struct db_conn *conn)
-{
-    struct postgresql_conn *c = conn_of(conn);
-    int left = -1;
-
-    if (conn->is_sent || send_one(c, first_of(c))) {
-        if (!conn->is_sent)
-            (void)PQsetSingleRowMode(c->pg);
-        left = PQflush(c->pg);
-    }
-    if (left < 0)
-        db_conn_lose(conn, PQerrorMessage(c->pg));
-    else
-        db_conn_watch(conn, PQsocket(c->pg), left > 0);
-}
-
-/* ---- receiving ---- */
-
-/* All results are there. When its statement is prepared now, or once more, the query itself follows. */
-static enum db_progress end_first(struct postgresql_conn *c, struct postgresql_query *q)
-{
-    const bool is_prepared = q->is_preparing && !q->base.error;
-
-    if ((q->is_preparing && q->base.error) || q->is_out_of_date)
-        db_kept_forget(&c->base, q->base.sql);
-    return is_prepared ? DB_AGAIN : DB_ENDED;
-}
-
-static bool is_copy(const PGresult *result)
-{
-    const ExecStatusType status = PQresultStatus(result);
-
-    return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
-}
-
-static enum db_progress receive(struct db_conn *conn)
-{
-    struct postgresql_conn *c = conn_of(conn);
-
-    while (conn->state == DB_READY && !PQisBusy(c->pg)) {
-        PGresult *result = PQgetResult(c->pg);
-
-        if (!result)
-            return end_first(c, first_of(c));
-        if (is_copy(result))
-            db_conn_lose(conn, "COPY is not possible here");
-        else
-            pg_query_take(first_of(c), result);
-        PQclear(result);
-    }
-    return DB_WAITS;
-}
-
-static void take_input(struct db_conn *conn)
-{
-    struct postgresql_conn *c = conn_of(conn);
-
-    if (PQconsumeInput(c->pg))
-        pg_ear_hear(c);
-    else
-        db_conn_lose(conn, PQerrorMessage(c->pg));
-}
-
-static bool is_in_transaction(const struct db_conn *conn)
-{
-    const struct postgresql_conn *c = (const struct postgresql_conn *)(const void *)conn;
-
-    return PQtransactionStatus(c->pg) != PQTRANS_IDLE;
-}
-
-static void limit_text(char *sql, size_t room, unsigned limit_ms)
-{
-    (void)snprintf(sql, room, "SET statement_timeout = %u", limit_ms - limit_ms / 10);
-}
-
-/* ---- connecting ---- */
-
-static void ignore_notice(void *arg, const char *text)
-{
-    (void)arg;
-    (void)text;
-}
-
-/* connect_timeout of libpq counts in its blocking calls only. */
-static unsigned connect_ms(PGconn *pg)
-{
-    PQconninfoOption *options = PQconninfo(pg);
-    unsigned long seconds = 0;
-
-    for (const PQconninfoOption *o = options; o && o->keyword; o++) {
-        if (strcmp(o->keyword, "connect_timeout") == 0 && o->val)
-            seconds = strtoul(o->val, NULL, 10);
-    }
-    PQconninfoFree(options);
-    return seconds > 0 && seconds < 3600 ? (unsigned)seconds * 1000 : DB_LIMIT_MS;
-}
-
-static unsigned begin_to_connect(struct db_conn *conn, const struct db_target *target)
-{
-    const struct pg_target *t = (const struct pg_target *)(const void *)target;
-    struct postgresql_conn *c = conn_of(conn);
-
-    c->pg = PQconnectStartParams((const char *const *)t->keys, (const char *const *)t->values, 0);
-    if (!c->pg) {
-        db_conn_lose(conn, db_no_memory);
-        return 0;
-    }
-    (void)PQsetNoticeProcessor(c->pg, ignore_notice, NULL);
-    if (PQstatus(c->pg) == CONNECTION_BAD) {
-        db_conn_lose(conn, PQerrorMessage(c->pg));
-        return 0;
-    }
-    db_conn_watch(conn, PQsocket(c->pg), true);
-    return connect_ms(c->pg);
-}
-
-/* libpq may go on with another socket of the same number. */
-static void connect_on(struct db_conn *conn)
-{
-    struct postgresql_conn *c = conn_of(conn);
-
-    db_conn_unwatch(conn);
-    switch (PQconnectPoll(c->pg)) {
-    case PGRES_POLLING_OK:
-        db_conn_connected(conn);
-        break;
-    case PGRES_POLLING_READING:
-        db_conn_watch(conn, PQsocket(c->pg), false);
-        break;
-    case PGRES_POLLING_WRITING:
-        db_conn_watch(conn, PQsocket(c->pg), true);
-        break;
-    default:
-        db_conn_lose(conn, PQerrorMessage(c->pg));
-    }
-}
-
 static void set_up(struct db_conn *conn)
 {
-    struct postgresql_conn *c = conn_of(conn);
-
-    (void)PQsetnonblocking(c->pg, 1);
-    db_conn_watch(conn, PQsocket(c->pg), false);
+    pg_set_up(conn);
     if (conn->is_apart)
         pg_ear_listen((struct pg_pool *)(void *)conn->pool);
 }
 
-/* ---- call-backs and the end ---- */
+static void take_input(struct db_conn *conn)
+{
+    pg_input(conn);
+    if (conn->state == DB_READY)
+        pg_ear_hear(conn_of(conn));
+}
 
-static void tell_connected(struct db_conn *conn, int status, duda_request_t *dr)
+static void tell_connected(struct db_conn *conn, int status, void *dr)
 {
     struct postgresql_conn *c = conn_of(conn);
     postgresql_connect_cb *cb = c->on_connect;
@@ -223,7 +32,7 @@ static void tell_connected(struct db_conn *conn, int status, duda_request_t *dr)
         cb(c, status, dr);
 }
 
-static void tell_disconnected(struct db_conn *conn, int status, duda_request_t *dr)
+static void tell_disconnected(struct db_conn *conn, int status, void *dr)
 {
     struct postgresql_conn *c = conn_of(conn);
     postgresql_disconnect_cb *cb = c->on_disconnect;
@@ -233,31 +42,60 @@ static void tell_disconnected(struct db_conn *conn, int status, duda_request_t *
         cb(c, status, dr);
 }
 
-static void free_conn(struct db_conn *conn)
+static void finish(struct db_query *base, void *dr)
 {
-    PQfinish(conn_of(conn)->pg);
+    struct postgresql_query *q = (struct postgresql_query *)(void *)base;
+    struct postgresql_conn *c = conn_of(base->conn);
+
+    q->own.result = NULL;
+    if (q->on_begin)
+        q->on_begin(base->priv, base->error ? NULL : c, base->error, dr);
+    else if (q->on_end)
+        q->on_end(base->priv, q, dr);
 }
 
-const struct db_driver pg_driver = {
-    .homes = &pg_homes,
-    .targets = &targets,
+static void tell_result(struct pg_query *own, void *dr)
+{
+    struct postgresql_query *q = (struct postgresql_query *)(void *)own;
+
+    if (q->on_result)
+        q->on_result(q->base.priv, q, own->columns, own->fields, dr);
+}
+
+static void tell_row(struct pg_query *own, void *dr)
+{
+    struct postgresql_query *q = (struct postgresql_query *)(void *)own;
+
+    if (q->on_row)
+        q->on_row(q->base.priv, q, own->columns, own->fields, own->row, dr);
+}
+
+void pg_query_tells(struct postgresql_query *q)
+{
+    q->own.on_result = tell_result;
+    q->own.on_row = tell_row;
+}
+
+static const struct db_driver driver = {
     .conn_size = sizeof(struct postgresql_conn),
     .pool_size = sizeof(struct pg_pool),
     .query_size = sizeof(struct postgresql_query),
-    .connect = begin_to_connect,
-    .connect_on = connect_on,
+    .connect = pg_connect,
+    .connect_on = pg_connect_on,
     .set_up = set_up,
-    .send = transmit,
-    .receive = receive,
+    .send = pg_send,
+    .receive = pg_receive,
     .input = take_input,
-    .is_in_transaction = is_in_transaction,
-    .limit_text = limit_text,
+    .is_in_transaction = pg_is_in_transaction,
+    .limit_text = pg_limit_text,
     .connected = tell_connected,
     .disconnected = tell_disconnected,
-    .finish = pg_query_finish,
-    .free_conn = free_conn,
-    .free_query = pg_query_free,
+    .finish = finish,
+    .free_conn = pg_free_conn,
+    .free_query = pg_free_query,
     .free_pool = pg_channels_free,
     .apart_is_gone = pg_ear_is_gone,
     .tick = pg_ear_open,
 };
+
+struct db_package pg_package = {.driver = &driver};

@@ -53,7 +53,7 @@ static void on_heard(void *priv, postgresql_query_t *q, duda_request_t *dr)
 
 static void ask(struct pg_pool *p, const char *sql, postgresql_query_end_cb *on_end)
 {
-    struct db_query *q = db_query_new(&pg_driver, PG_TEXT, sql, NULL, p);
+    struct db_query *q = db_query_new(pg_package.driver, PG_TEXT, sql, NULL, p);
 
     if (!q)
         return;
@@ -76,7 +76,7 @@ bool pg_ear_open(struct db_pool *pool)
     if (!p->channels || p->ear)
         return false;
     c = backoff_is_over(&pool->backoff, clock_now_ms())
-            ? db_conn_new(&pg_driver, pool->home, pool, true)
+            ? db_conn_new(pg_package.driver, pool->home, pool, true)
             : NULL;
     if (!c)
         return true;
@@ -101,7 +101,7 @@ void pg_ear_hear(struct postgresql_conn *c)
 {
     PGnotify *n;
 
-    while ((n = PQnotifies(c->pg))) {
+    while ((n = PQnotifies(c->own.pg))) {
         const struct pg_channel *ch =
             c->base.is_apart ? find(pool_of(c->base.pool), n->relname) : NULL;
 
@@ -159,7 +159,7 @@ static bool has_room(const struct pg_pool *p)
 
 int pg_listen(duda_global_t *pool, const char *channel, postgresql_notify_cb *cb, void *priv)
 {
-    struct db_pool *db = channel && cb ? db_pool_of(&pg_driver, pool) : NULL;
+    struct db_pool *db = channel && cb ? db_pool_of(&pg_package, pool) : NULL;
     struct pg_pool *p = pool_of(db);
     struct pg_channel *ch;
 
@@ -179,7 +179,7 @@ int pg_listen(duda_global_t *pool, const char *channel, postgresql_notify_cb *cb
 
 int pg_unlisten(duda_global_t *pool, const char *channel)
 {
-    struct pg_pool *p = channel ? pool_of(db_pool_of(&pg_driver, pool)) : NULL;
+    struct pg_pool *p = channel ? pool_of(db_pool_of(&pg_package, pool)) : NULL;
     struct pg_channel **at = p ? &p->channels : NULL, *ch;
     char *sql;
 

@@ -8,11 +8,6 @@
 
 /* The calls of the package. */
 
-static void end_home(void *home)
-{
-    db_home_end(home);
-}
-
 /* ---- connections ---- */
 
 static postgresql_conn_t *conn_of(struct db_conn *c)
@@ -23,12 +18,12 @@ static postgresql_conn_t *conn_of(struct db_conn *c)
 static postgresql_conn_t *connect_to(struct pg_target *t, duda_request_t *dr,
                                      postgresql_connect_cb *cb)
 {
-    struct db_home *home = t ? db_home_made(&pg_driver) : NULL;
+    struct db_home *home = t ? db_home_made(&pg_package) : NULL;
     struct db_guest *guest;
     struct db_conn *c = NULL;
 
-    if (home && db_guest_new(&pg_driver, &guest, dr) == 0) {
-        c = db_conn_new(&pg_driver, home, NULL, false);
+    if (home && db_guest_new(home, &guest, dr) == 0) {
+        c = db_conn_new(pg_package.driver, home, NULL, false);
         if (c) {
             c->guest = guest;
             c->is_lent = true;
@@ -42,11 +37,23 @@ static postgresql_conn_t *connect_to(struct pg_target *t, duda_request_t *dr,
     return conn_of(c);
 }
 
+/* Values may have a password: they are not in the log. */
+static struct pg_target *new_target(const char *call, const char *const *keys,
+                                    const char *const *values, int expand_dbname)
+{
+    const char *why;
+    struct pg_target *t = pg_target_new(keys, values, expand_dbname, &why);
+
+    if (!t)
+        msg->err("postgresql->%s(): %s", call, why);
+    return t;
+}
+
 static postgresql_conn_t *connect_params(duda_request_t *dr, postgresql_connect_cb *cb,
                                          const char *const *keys, const char *const *values,
                                          int expand_dbname)
 {
-    return connect_to(pg_target_new("connect", keys, values, expand_dbname), dr, cb);
+    return connect_to(new_target("connect", keys, values, expand_dbname), dr, cb);
 }
 
 /* The only keyword of a URI. */
@@ -54,7 +61,7 @@ static struct pg_target *target_of(const char *call, const char *uri)
 {
     const char *keys[] = {"dbname", NULL}, *values[] = {uri, NULL};
 
-    return pg_target_new(call, uri ? keys : NULL, values, 1);
+    return new_target(call, uri ? keys : NULL, values, 1);
 }
 
 static postgresql_conn_t *connect_uri(duda_request_t *dr, postgresql_connect_cb *cb,
@@ -65,7 +72,7 @@ static postgresql_conn_t *connect_uri(duda_request_t *dr, postgresql_connect_cb 
 
 static void disconnect(postgresql_conn_t *conn, postgresql_disconnect_cb *cb)
 {
-    if (!db_conn_is_alive(&pg_driver, conn) || conn->base.is_leaving || !conn->base.is_lent)
+    if (!db_conn_is_alive(&pg_package, conn) || conn->base.is_leaving || !conn->base.is_lent)
         return;
     conn->on_disconnect = cb;
     db_conn_leave(&conn->base);
@@ -75,7 +82,7 @@ static void disconnect(postgresql_conn_t *conn, postgresql_disconnect_cb *cb)
 
 static int create(duda_global_t *pool, int min, int max, struct pg_target *t)
 {
-    if (t && db_pool_create(&pg_driver, pool, min, max, &t->base) == 0)
+    if (t && db_pool_create(&pg_package, pool, min, max, &t->base) == 0)
         return POSTGRESQL_OK;
     pg_target_free(t);
     return POSTGRESQL_ERR;
@@ -84,7 +91,7 @@ static int create(duda_global_t *pool, int min, int max, struct pg_target *t)
 static int create_pool_params(duda_global_t *pool, int min, int max, const char *const *keys,
                               const char *const *values, int expand_dbname)
 {
-    return create(pool, min, max, pg_target_new("create_pool_params", keys, values, expand_dbname));
+    return create(pool, min, max, new_target("create_pool_params", keys, values, expand_dbname));
 }
 
 static int create_pool_uri(duda_global_t *pool, int min, int max, const char *uri)
@@ -95,7 +102,7 @@ static int create_pool_uri(duda_global_t *pool, int min, int max, const char *ur
 static postgresql_conn_t *get_conn(duda_global_t *pool, duda_request_t *dr,
                                    postgresql_connect_cb *cb)
 {
-    postgresql_conn_t *c = conn_of(db_pool_lend(db_pool_of(&pg_driver, pool), dr));
+    postgresql_conn_t *c = conn_of(db_pool_lend(db_pool_of(&pg_package, pool), dr));
 
     if (!c)
         return NULL;
@@ -103,7 +110,7 @@ static postgresql_conn_t *get_conn(duda_global_t *pool, duda_request_t *dr,
         c->on_connect = cb;
     else if (cb)
         cb(c, POSTGRESQL_OK, dr);
-    return db_conn_is_alive(&pg_driver, c) ? c : NULL;
+    return db_conn_is_alive(&pg_package, c) ? c : NULL;
 }
 
 /* ---- queries ---- */
@@ -117,8 +124,8 @@ static int add(postgresql_conn_t *conn, enum pg_kind kind, const char *sql,
                const struct db_values *v, const struct postgresql_query *how)
 {
     struct db_query *base =
-        db_conn_is_usable(&pg_driver, conn)
-            ? db_query_new(&pg_driver, (int)kind, sql, conn->base.guest, how->base.priv)
+        db_conn_is_usable(&pg_package, conn)
+            ? db_query_new(pg_package.driver, (int)kind, sql, conn->base.guest, how->base.priv)
             : NULL;
     struct postgresql_query *q = query_of(base);
 
@@ -128,11 +135,12 @@ static int add(postgresql_conn_t *conn, enum pg_kind kind, const char *sql,
         db_query_free(base);
         return POSTGRESQL_ERR;
     }
-    q->result_format = how->result_format;
+    pg_query_tells(q);
+    q->own.result_format = how->own.result_format;
     q->on_result = how->on_result;
     q->on_row = how->on_row;
     q->on_end = how->on_end;
-    q->is_commit = how->is_commit;
+    q->own.is_commit = how->own.is_commit;
     db_conn_add(&conn->base, base);
     return POSTGRESQL_OK;
 }
@@ -142,7 +150,7 @@ static int query_text(postgresql_conn_t *conn, const char *sql,
                       postgresql_query_end_cb *on_end, void *priv)
 {
     const struct postgresql_query how = {
-        .on_result = on_result, .on_row = on_row, .on_end = on_end, .base.priv = priv};
+        .on_result = on_result, .on_row = on_row, .on_end = on_end, .own.base.priv = priv};
 
     return add(conn, PG_TEXT, sql, NULL, &how);
 }
@@ -159,11 +167,11 @@ static int query_params(postgresql_conn_t *conn, const char *sql, int n, const c
                         postgresql_query_result_cb *on_result, postgresql_query_row_cb *on_row,
                         postgresql_query_end_cb *on_end, void *priv)
 {
-    const struct postgresql_query how = {.on_result = on_result,
-                                         .on_row = on_row,
-                                         .on_end = on_end,
-                                         .base.priv = priv,
-                                         .result_format = result_format};
+    const struct postgresql_query how = {
+        .on_result = on_result,
+        .on_row = on_row,
+        .on_end = on_end,
+        .own = {.base.priv = priv, .result_format = result_format}};
     const struct db_values v = values_of(n, values, lengths, formats);
 
     return add(conn, PG_PARAMS, sql, &v, &how);
@@ -175,11 +183,11 @@ static int query_prepared(postgresql_conn_t *conn, const char *name, int n,
                           postgresql_query_row_cb *on_row, postgresql_query_end_cb *on_end,
                           void *priv)
 {
-    const struct postgresql_query how = {.on_result = on_result,
-                                         .on_row = on_row,
-                                         .on_end = on_end,
-                                         .base.priv = priv,
-                                         .result_format = result_format};
+    const struct postgresql_query how = {
+        .on_result = on_result,
+        .on_row = on_row,
+        .on_end = on_end,
+        .own = {.base.priv = priv, .result_format = result_format}};
     const struct db_values v = values_of(n, values, lengths, formats);
 
     return add(conn, PG_PREPARED, name, &v, &how);
@@ -206,19 +214,19 @@ static void *own(void *text, size_t size)
 
 static bool can_escape(const postgresql_conn_t *conn, const void *text)
 {
-    return text && db_conn_is_alive(&pg_driver, conn) && conn->base.state == DB_READY;
+    return text && db_conn_is_alive(&pg_package, conn) && conn->base.state == DB_READY;
 }
 
 static char *escape_literal(postgresql_conn_t *conn, const char *text, size_t len)
 {
-    char *escaped = can_escape(conn, text) ? PQescapeLiteral(conn->pg, text, len) : NULL;
+    char *escaped = can_escape(conn, text) ? PQescapeLiteral(conn->own.pg, text, len) : NULL;
 
     return own(escaped, escaped ? strlen(escaped) + 1 : 0);
 }
 
 static char *escape_identifier(postgresql_conn_t *conn, const char *text, size_t len)
 {
-    char *escaped = can_escape(conn, text) ? PQescapeIdentifier(conn->pg, text, len) : NULL;
+    char *escaped = can_escape(conn, text) ? PQescapeIdentifier(conn->own.pg, text, len) : NULL;
 
     return own(escaped, escaped ? strlen(escaped) + 1 : 0);
 }
@@ -228,7 +236,7 @@ static unsigned char *escape_binary(postgresql_conn_t *conn, const unsigned char
 {
     size_t n = 0;
     unsigned char *escaped =
-        can_escape(conn, bytes) ? PQescapeByteaConn(conn->pg, bytes, len, &n) : NULL;
+        can_escape(conn, bytes) ? PQescapeByteaConn(conn->own.pg, bytes, len, &n) : NULL;
 
     if (size)
         *size = escaped ? n : 0;
@@ -259,36 +267,36 @@ static const char *state_of(postgresql_query_t *q)
 
 static long long rows_of(postgresql_query_t *q)
 {
-    return q ? q->rows : 0;
+    return q ? q->own.rows : 0;
 }
 
 static int length_of(postgresql_query_t *q, int column)
 {
-    if (!q || !q->result || column < 0 || column >= q->columns || !q->row[column])
+    if (!q || !q->own.result || column < 0 || column >= q->own.columns || !q->own.row[column])
         return -1;
-    return PQgetlength(q->result, 0, column);
+    return PQgetlength(q->own.result, 0, column);
 }
 
 static int time_limit(postgresql_conn_t *conn, unsigned ms)
 {
-    return db_conn_time_limit(&pg_driver, (struct db_conn *)(void *)conn, ms);
+    return db_conn_time_limit(&pg_package, (struct db_conn *)(void *)conn, ms);
 }
 
 static int pool_queue(duda_global_t *pool, unsigned most)
 {
-    return db_pool_queue(&pg_driver, pool, most);
+    return db_pool_queue(&pg_package, pool, most);
 }
 
 static int pool_time_limit(duda_global_t *pool, unsigned ms)
 {
-    return db_pool_time_limit(&pg_driver, pool, ms);
+    return db_pool_time_limit(&pg_package, pool, ms);
 }
 
 static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, postgresql_query_row_cb *on_row,
                postgresql_query_end_cb *on_end, void *priv)
 {
-    struct db_pool *p = db_pool_of(&pg_driver, pool);
+    struct db_pool *p = db_pool_of(&pg_package, pool);
     struct db_query *q = db_pool_query(p, dr, PG_KEPT, sql, priv);
 
     if (!q)
@@ -297,6 +305,7 @@ static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
         db_query_free(q);
         return -1;
     }
+    pg_query_tells(query_of(q));
     query_of(q)->on_row = on_row;
     query_of(q)->on_end = on_end;
     return db_pool_run(p, q);
@@ -305,7 +314,7 @@ static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
 static int exec(postgresql_conn_t *conn, const char *sql, int n, const char *const *values,
                 postgresql_query_row_cb *on_row, postgresql_query_end_cb *on_end, void *priv)
 {
-    const struct postgresql_query how = {.on_row = on_row, .on_end = on_end, .base.priv = priv};
+    const struct postgresql_query how = {.on_row = on_row, .on_end = on_end, .own.base.priv = priv};
     const struct db_values v = values_of(n, values, NULL, NULL);
 
     return add(conn, PG_KEPT, sql, &v, &how);
@@ -313,7 +322,7 @@ static int exec(postgresql_conn_t *conn, const char *sql, int n, const char *con
 
 static int begin(duda_global_t *pool, duda_request_t *dr, postgresql_begin_cb *cb, void *priv)
 {
-    struct db_pool *p = cb ? db_pool_of(&pg_driver, pool) : NULL;
+    struct db_pool *p = cb ? db_pool_of(&pg_package, pool) : NULL;
     struct db_query *q = db_pool_query(p, dr, PG_TEXT, "BEGIN", priv);
 
     if (!q)
@@ -325,7 +334,8 @@ static int begin(duda_global_t *pool, duda_request_t *dr, postgresql_begin_cb *c
 
 static int commit(postgresql_conn_t *conn, postgresql_query_end_cb *on_end, void *priv)
 {
-    const struct postgresql_query how = {.on_end = on_end, .base.priv = priv, .is_commit = true};
+    const struct postgresql_query how = {.on_end = on_end,
+                                         .own = {.base.priv = priv, .is_commit = true}};
 
     if (add(conn, PG_TEXT, "COMMIT", NULL, &how) < 0)
         return -1;
@@ -369,6 +379,6 @@ duda_package_t *duda_package_main()
     static char name[] = "postgresql", version[] = "1.0";
     static duda_package_t package = {.name = name, .version = version, .api = &calls};
 
-    global->init_with_end(&pg_homes, NULL, NULL, end_home);
+    db_package_begin(&pg_package);
     return &package;
 }

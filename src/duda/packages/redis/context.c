@@ -4,7 +4,7 @@
 #include "channels.h"
 #include "desk.h"
 #include "kit/clock/clock.h"
-#include "remote/address.h"
+#include "data/remote/address.h"
 
 #include <stdio.h>
 #include <stdlib.h>

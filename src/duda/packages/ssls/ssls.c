@@ -3,7 +3,7 @@
 
 #include "duda_package.h"
 
-#include "remote/address.h"
+#include "data/remote/address.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pg.h"
+#include "data/postgresql/pg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* What comes of queries: results, rows, errors and the end. */
 
-void pg_query_free(struct db_query *base)
+void pg_free_query(struct db_query *base)
 {
-    struct postgresql_query *q = (struct postgresql_query *)(void *)base;
+    struct pg_query *q = (struct pg_query *)(void *)base;
 
     free((void *)q->fields);
 }
 
-void pg_query_finish(struct db_query *base, duda_request_t *dr)
-{
-    struct postgresql_query *q = (struct postgresql_query *)(void *)base;
-    struct postgresql_conn *c = (struct postgresql_conn *)(void *)base->conn;
-
-    q->result = NULL;
-    if (q->on_begin)
-        q->on_begin(base->priv, base->error ? NULL : c, base->error, dr);
-    else if (q->on_end)
-        q->on_end(base->priv, q, dr);
-}
-
-static int take_fields(struct postgresql_query *q, const PGresult *result)
+static int take_fields(struct pg_query *q, const PGresult *result)
 {
     const int n = PQnfields(result);
 
@@ -43,28 +31,28 @@ static int take_fields(struct postgresql_query *q, const PGresult *result)
 }
 
 /* Names are of this result: each row has a result of its own. */
-static void take_row(struct postgresql_query *q, const PGresult *result, int row)
+static void take_row(struct pg_query *q, const PGresult *result, int row)
 {
     for (int i = 0; i < q->columns; i++)
         q->row[i] = PQgetisnull(result, row, i) ? NULL : PQgetvalue(result, row, i);
     if (q->on_row)
-        q->on_row(q->base.priv, q, q->columns, q->fields, q->row, db_guest_request(q->base.guest));
+        q->on_row(q, db_guest_request(q->base.guest));
 }
 
-static void take_rows(struct postgresql_query *q, const PGresult *result)
+static void take_rows(struct pg_query *q, const PGresult *result)
 {
     if (!db_query_is_wanted(&q->base) || take_fields(q, result) < 0)
         return;
     q->result = result;
     if (!q->has_result && q->on_result)
-        q->on_result(q->base.priv, q, q->columns, q->fields, db_guest_request(q->base.guest));
+        q->on_result(q, db_guest_request(q->base.guest));
     q->has_result = true;
     for (int i = 0; i < PQntuples(result) && db_query_is_wanted(&q->base); i++)
         take_row(q, result, i);
     q->result = NULL;
 }
 
-static void take_command(struct postgresql_query *q, const PGresult *result)
+static void take_command(struct pg_query *q, const PGresult *result)
 {
     q->rows = strtoll(PQcmdTuples((PGresult *)(uintptr_t)result), NULL, 10);
     q->has_result = false;
@@ -79,7 +67,7 @@ static bool is_stale(const char *state)
     return state && (strcmp(state, "0A000") == 0 || strcmp(state, "26000") == 0);
 }
 
-void pg_query_take(struct postgresql_query *q, const PGresult *result)
+void pg_query_take(struct pg_query *q, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/address.h"
+#include "data/remote/address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/database.h"
+#include "data/sql/database.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,22 +12,25 @@
  */
 
 static void on_time(void *arg);
-static int on_ready(int fd, void *arg);
-static int on_end(int fd, void *arg);
 
 /* ---- time and events ---- */
+
+static const struct db_host *host_of(const struct db_conn *c)
+{
+    return c->home->host;
+}
 
 static void set_timer(struct db_conn *c, unsigned ms)
 {
     if (c->timer)
-        (void)timer->cancel(c->timer);
-    c->timer = timer->after(ms, on_time, c);
+        host_of(c)->cancel(c->home, c->timer);
+    c->timer = host_of(c)->after(c->home, ms, on_time, c);
 }
 
 static void stop_timer(struct db_conn *c)
 {
     if (c->timer)
-        (void)timer->cancel(c->timer);
+        host_of(c)->cancel(c->home, c->timer);
     c->timer = NULL;
 }
 
@@ -35,8 +38,7 @@ void db_conn_unwatch(struct db_conn *c)
 {
     if (c->fd < 0)
         return;
-    if (event->delete (c->fd) == 0)
-        (void)close(c->fd);
+    host_of(c)->unwatch(c);
     c->fd = -1;
 }
 
@@ -53,16 +55,12 @@ void db_conn_lose(struct db_conn *c, const char *why)
 
 void db_conn_watch(struct db_conn *c, int fd, bool wants_write)
 {
-    const int mode = wants_write ? DUDA_EVENT_RW : DUDA_EVENT_READ;
-
     if (c->fd >= 0) {
-        if (event->lookup(c->fd) && event->lookup(c->fd)->mode != mode)
-            (void)event->mode(c->fd, mode, DUDA_EVENT_LEVEL_TRIGGERED);
+        host_of(c)->want(c, wants_write);
         return;
     }
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (c->fd < 0 || event->add(c->fd, mode, DUDA_EVENT_LEVEL_TRIGGERED, on_ready, on_ready, on_end,
-                                on_end, NULL, c) < 0) {
+    if (c->fd < 0 || host_of(c)->watch(c, wants_write) < 0) {
         if (c->fd >= 0)
             (void)close(c->fd);
         c->fd = -1;
@@ -121,6 +119,8 @@ static void fail_all(struct db_conn *c, const char *why, bool with_first)
         if (!q->next)
             c->last = at;
         c->is_sent = is_kept;
+        if (!q->error)
+            q->fault = c->fault ? c->fault : MK_E_EOF;
         db_query_fail(q, why, NULL);
         db_query_finish(q);
     }
@@ -172,6 +172,8 @@ void db_conn_connected(struct db_conn *c)
 
 void db_conn_free(struct db_conn *c)
 {
+    if (c->fd >= 0 && host_of(c)->forget)
+        host_of(c)->forget(c);
     c->driver->free_conn(c);
     while (c->first)
         db_query_free(unlink_first(c));
@@ -190,7 +192,7 @@ static void forget_in_pool(const struct db_conn *c)
         c->driver->apart_is_gone(p);
         return;
     }
-    p->open--;
+    db_pool_forget(p);
 }
 
 void db_conn_close(struct db_conn *c)
@@ -200,7 +202,7 @@ void db_conn_close(struct db_conn *c)
     db_conn_unwatch(c);
     stop_timer(c);
     if (c->turn)
-        (void)timer->cancel(c->turn);
+        host_of(c)->cancel(c->home, c->turn);
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
@@ -211,10 +213,10 @@ void db_conn_close(struct db_conn *c)
 
 static void tell_disconnected(struct db_conn *c)
 {
-    duda_request_t *dr = db_guest_request(c->guest);
+    void *request = db_guest_request(c->guest);
 
-    c->driver->connected(c, -1, dr);
-    c->driver->disconnected(c, c->state == DB_LOST ? -1 : 0, dr);
+    c->driver->connected(c, -1, request);
+    c->driver->disconnected(c, c->state == DB_LOST ? -1 : 0, request);
 }
 
 static void give_back(struct db_conn *c)
@@ -306,7 +308,7 @@ void db_conn_drive(struct db_conn *c)
         settle(c);
 }
 
-static void on_input(struct db_conn *c)
+void db_conn_input(struct db_conn *c)
 {
     c->has_event = true;
     if (c->state == DB_READY && c->driver->input)
@@ -314,28 +316,18 @@ static void on_input(struct db_conn *c)
     db_conn_drive(c);
 }
 
-static int on_ready(int fd, void *arg)
+/* The client library has to find the end itself. */
+void db_conn_watch_ended(struct db_conn *c)
 {
-    (void)fd;
-    on_input(arg);
-    return DUDA_EVENT_OWNED;
-}
-
-/* It is watched no more; the client library has to find the end itself. */
-static int on_end(int fd, void *arg)
-{
-    struct db_conn *c = arg;
-
     if (c->state == DB_READY) {
-        const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        const int copy = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 
         db_conn_unwatch(c);
         db_conn_watch(c, copy, false);
         if (copy >= 0)
             (void)close(copy);
     }
-    on_input(c);
-    return DUDA_EVENT_OWNED;
+    db_conn_input(c);
 }
 
 static void on_time(void *arg)
@@ -343,6 +335,7 @@ static void on_time(void *arg)
     struct db_conn *c = arg;
 
     c->timer = NULL;
+    c->fault = c->state == DB_CONNECTING ? MK_E_PEER : MK_E_TIMEOUT;
     if (c->state == DB_CONNECTING)
         db_conn_lose(c, "the time limit for connecting is over");
     else
@@ -361,28 +354,20 @@ static void on_turn(void *arg)
 void db_conn_turn(struct db_conn *c)
 {
     if (!c->turn)
-        c->turn = timer->after(0, on_turn, c);
+        c->turn = host_of(c)->after(c->home, 0, on_turn, c);
     if (!c->turn)
         db_conn_lose(c, db_no_memory);
 }
 
 /* ---- calls ---- */
 
-bool db_conn_is_alive(const struct db_driver *driver, const void *conn)
+bool db_conn_is_in(const struct db_home *home, const void *conn)
 {
-    const struct db_home *home = conn ? db_home(driver) : NULL;
-    const struct db_conn *c = home ? home->conns : NULL;
+    const struct db_conn *c = home && conn ? home->conns : NULL;
 
     while (c && (const void *)c != conn)
         c = c->next;
     return c != NULL;
-}
-
-bool db_conn_is_usable(const struct db_driver *driver, const void *conn)
-{
-    const struct db_conn *c = conn;
-
-    return db_conn_is_alive(driver, conn) && c->is_lent && !c->is_leaving && c->state != DB_LOST;
 }
 
 void db_conn_add(struct db_conn *c, struct db_query *q)
@@ -404,13 +389,13 @@ void db_conn_leave(struct db_conn *c)
         db_conn_lose(c, "it was not connected");
 }
 
-int db_conn_time_limit(const struct db_driver *driver, struct db_conn *c, unsigned ms)
+int db_conn_set_limit(struct db_conn *c, unsigned ms)
 {
     struct db_query *q;
 
-    if (!db_conn_is_usable(driver, c) || c->pool || ms < DB_LIMIT_LEAST_MS)
+    if (c->pool || ms < DB_LIMIT_LEAST_MS)
         return -1;
-    q = c->state == DB_READY ? limit_query(driver, ms) : NULL;
+    q = c->state == DB_READY ? limit_query(c->driver, ms) : NULL;
     if (c->state == DB_READY && !q)
         return -1;
     c->limit_ms = ms;
@@ -446,7 +431,5 @@ struct db_conn *db_conn_new(const struct db_driver *driver, struct db_home *home
     c->last = &c->first;
     c->next = home->conns;
     home->conns = c;
-    if (pool && !is_apart)
-        pool->open++;
     return c;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pg.h"
+#include "data/postgresql/pg.h"
 
-#include "remote/address.h"
+#include "data/remote/address.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,19 +143,18 @@ static const char *check_hosts(struct pg_target *t)
     return why;
 }
 
-struct pg_target *pg_target_new(const char *call, const char *const *keys,
-                                const char *const *values, int expand_dbname)
+struct pg_target *pg_target_new(const char *const *keys, const char *const *values,
+                                int expand_dbname, const char **why)
 {
     struct pg_target *t = calloc(1, sizeof(*t));
-    const char *why = !t                 ? "no memory"
-                      : !keys || !values ? "no parameters"
-                                         : add_all(t, keys, values, expand_dbname);
 
-    if (!why)
-        why = check_hosts(t);
-    if (!why)
+    *why = !t                 ? "no memory"
+           : !keys || !values ? "no parameters"
+                              : add_all(t, keys, values, expand_dbname);
+    if (!*why)
+        *why = check_hosts(t);
+    if (!*why)
         return t;
-    msg->err("postgresql->%s(): %s", call, why); /* values may have a password */
     pg_target_free(t);
     return NULL;
 }

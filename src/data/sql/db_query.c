@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/database.h"
-
-#include "duda_host.h"
-#include "duda_package.h"
+#include "data/sql/database.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +28,7 @@ struct db_guest *db_guest_get(struct db_guest *g)
 /* The connection that it has goes on without it. A call-back may free any other. */
 static void leave_connections(const struct db_guest *g)
 {
-    struct db_home *home = db_home(g->driver);
+    struct db_home *home = g->home;
     struct db_conn *c = home ? home->conns : NULL;
 
     while (c) {
@@ -61,8 +58,10 @@ static void unlink_guest(struct db_guest *g)
 void db_guests_leave(struct db_home *home)
 {
     for (unsigned i = 0; i < DB_GUEST_CHAINS; i++) {
-        for (struct db_guest *g = home->guests[i]; g; g = g->next)
+        for (struct db_guest *g = home->guests[i]; g; g = g->next) {
             g->chain = NULL;
+            g->home = NULL;
+        }
         home->guests[i] = NULL;
     }
 }
@@ -72,49 +71,46 @@ static void on_gone(void *arg)
     struct db_guest *g = arg;
 
     unlink_guest(g);
-    g->dr = NULL;
+    g->request = NULL;
     if (g->refs > 1)
         leave_connections(g);
     db_guest_put(g);
 }
 
-static struct db_guest **chain_of(struct db_home *home, const duda_request_t *dr)
+static struct db_guest **chain_of(struct db_home *home, const void *request)
 {
-    const uintptr_t n = (uintptr_t)dr / 64;
+    const uintptr_t n = (uintptr_t)request / 64;
 
     return &home->guests[(n ^ n >> 6) % DB_GUEST_CHAINS];
 }
 
-static struct db_guest *find_guest(struct db_guest *const *chain, const duda_request_t *dr)
+static struct db_guest *find_guest(struct db_guest *const *chain, const void *request)
 {
-    struct db_guest *g = chain ? *chain : NULL;
+    struct db_guest *g = *chain;
 
-    while (g && g->dr != dr)
+    while (g && g->request != request)
         g = g->next;
     return g;
 }
 
 /* A request that lives long, such as a WebSocket, asks often: it is noted once. */
-int db_guest_new(const struct db_driver *driver, struct db_guest **guest, duda_request_t *dr)
+int db_guest_new(struct db_home *home, struct db_guest **guest, void *request)
 {
-    struct db_home *home = dr ? db_home_made(driver) : NULL;
-    struct db_guest **chain = home ? chain_of(home, dr) : NULL, *g;
+    struct db_guest **chain = request ? chain_of(home, request) : NULL, *g;
 
-    *guest = dr ? db_guest_get(find_guest(chain, dr)) : NULL;
-    if (*guest || !dr)
+    *guest = request ? db_guest_get(find_guest(chain, request)) : NULL;
+    if (*guest || !request)
         return 0;
     g = malloc(sizeof(*g));
     if (!g)
         return -1;
-    *g = (struct db_guest){.refs = 2, .dr = dr, .driver = driver, .chain = chain};
-    if (gc->call(dr, on_gone, g) < 0) {
+    *g = (struct db_guest){.refs = 2, .request = request, .home = home, .chain = chain};
+    if (home->host->on_end(request, on_gone, g) < 0) {
         free(g);
         return -1;
     }
-    if (chain) {
-        g->next = *chain;
-        *chain = g;
-    }
+    g->next = *chain;
+    *chain = g;
     *guest = g;
     return 0;
 }
@@ -221,14 +217,14 @@ void db_query_fail(struct db_query *q, const char *why, const char *state)
 
 void db_query_finish(struct db_query *q)
 {
-    duda_request_t *dr = db_guest_request(q->guest);
+    void *request = db_guest_request(q->guest);
 
     if (q->is_begin && db_guest_is_gone(q->guest))
         db_query_fail(q, "the client has left", NULL);
     if (q->is_begin && q->error && q->conn)
         q->conn->is_leaving = true;
-    if (q->is_awaited && dr)
-        duda_objects_given->host->unpark(dr, DUDA_PARK_ASKS);
-    q->driver->finish(q, dr);
+    if (q->is_awaited && request)
+        q->guest->home->host->unpark(request);
+    q->driver->finish(q, request);
     db_query_free(q);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DUDA_REMOTE_ADDRESS_H
-#define MK_DUDA_REMOTE_ADDRESS_H
+#ifndef MK_DATA_REMOTE_ADDRESS_H
+#define MK_DATA_REMOTE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* For packages that ask servers: where one is. */
+/* Where a server is. */
 
 enum { ADDRESS_TEXT_MAX = 64 };
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/database.h"
-
-#include "duda_host.h"
-#include "duda_package.h"
+#include "data/sql/database.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,7 +27,12 @@ static void free_pool(struct db_pool *p)
     free(p);
 }
 
-void db_home_end(struct db_home *home)
+void db_home_init(struct db_home *home, const struct db_host *host)
+{
+    home->host = host;
+}
+
+void db_home_fini(struct db_home *home)
 {
     db_guests_leave(home);
     while (home->conns) {
@@ -45,104 +47,33 @@ void db_home_end(struct db_home *home)
         free_pool(home->pools);
         home->pools = next;
     }
-    free(home);
-}
-
-struct db_home *db_home(const struct db_driver *driver)
-{
-    return global->get(*driver->homes);
-}
-
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-/* Other threads have neither timers nor events. */
-static bool is_worker(void)
-{
-    return timer->cancel(timer->after(DB_LIMIT_MS, nothing, NULL)) == 0;
-}
-
-struct db_home *db_home_made(const struct db_driver *driver)
-{
-    struct db_home *home = db_home(driver);
-
-    if (home || !is_worker())
-        return home;
-    home = calloc(1, sizeof(*home));
-    if (home && global->set(*driver->homes, home) < 0) {
-        free(home);
-        return NULL;
-    }
-    return home;
 }
 
 /* ---- the pools of this worker ---- */
 
-static void *same(void *target)
-{
-    return target;
-}
-
-int db_pool_create(const struct db_driver *driver, duda_global_t *pool, int min, int max,
-                   struct db_target *t)
+int db_target_init(struct db_target *t, int min, int max)
 {
     if (min == 0 && max == 0) {
         min = DB_POOL_MIN;
         max = DB_POOL_MAX;
     }
-    if (!t || !pool || min < 0 || max < 1 || min > max)
+    if (min < 0 || max < 1 || min > max)
         return -1;
     t->min = min;
     t->max = max;
     t->limit_ms = DB_LIMIT_MS;
     t->waiting_max = DB_WAITING_MAX;
-    t->next = *driver->targets;
-    *driver->targets = t;
-    global->init(pool, same, t);
     return 0;
 }
 
-/* The value of a global is there only later, so it is found by its key's data. */
-struct db_target *db_pool_target(const struct db_driver *driver, const duda_global_t *pool)
+struct db_pool *db_pool_in(struct db_home *home, const struct db_driver *driver,
+                           struct db_target *t)
 {
-    struct db_target *t = *driver->targets;
-
-    while (t && (!pool || pool->data != t))
-        t = t->next;
-    return t;
-}
-
-int db_pool_time_limit(const struct db_driver *driver, const duda_global_t *pool, unsigned ms)
-{
-    struct db_target *t = db_pool_target(driver, pool);
-
-    if (!t || ms < DB_LIMIT_LEAST_MS)
-        return -1;
-    t->limit_ms = ms;
-    return 0;
-}
-
-int db_pool_queue(const struct db_driver *driver, const duda_global_t *pool, unsigned most)
-{
-    struct db_target *t = db_pool_target(driver, pool);
-
-    if (!t || most > DB_WAITING_MOST)
-        return -1;
-    t->waiting_max = most;
-    return 0;
-}
-
-struct db_pool *db_pool_of(const struct db_driver *driver, duda_global_t *pool)
-{
-    struct db_target *t = pool ? global->get(*pool) : NULL;
-    struct db_home *home = t ? db_home_made(driver) : NULL;
-    struct db_pool *p = home ? home->pools : NULL;
+    struct db_pool *p = home->pools;
 
     while (p && p->target != t)
         p = p->next;
-    if (p || !home)
+    if (p)
         return p;
     p = calloc(1, driver->pool_size);
     if (!p)
@@ -192,6 +123,8 @@ static void expire(struct db_pool *p)
     for (struct db_query *q = take_expired(p, now), *next; q; q = next) {
         next = q->next;
         q->next = NULL;
+        if (now >= q->deadline)
+            q->fault = p->why[0] ? MK_E_PEER : MK_E_BUSY;
         if (now >= q->deadline && p->why[0])
             db_query_fail(q, p->why, NULL);
         db_query_fail(q, now < q->deadline ? "the client has left" : "no connection is free", NULL);
@@ -224,7 +157,7 @@ static void tick(void *arg)
     is_busy = p->driver->tick && p->driver->tick(p);
     db_pool_serve(p);
     if (!shrink(p) && !p->waiting && !is_busy) {
-        (void)timer->cancel(p->tick);
+        p->home->host->cancel(p->home, p->tick);
         p->tick = NULL;
     }
 }
@@ -232,7 +165,7 @@ static void tick(void *arg)
 void db_pool_tick(struct db_pool *p)
 {
     if (!p->tick)
-        p->tick = timer->every(TICK_MS, tick, p);
+        p->tick = p->home->host->every(p->home, TICK_MS, tick, p);
 }
 
 void db_pool_connected(struct db_pool *p)
@@ -258,6 +191,29 @@ void db_pool_failed(struct db_pool *p, const char *why)
     (void)snprintf(p->why, sizeof(p->why), "%s", why);
 }
 
+bool db_pool_is_away(const struct db_pool *p)
+{
+    return p->why[0] && ready(p) == 0 && !backoff_is_over(&p->backoff, clock_now_ms());
+}
+
+void db_pool_give_up(struct db_pool *p)
+{
+    struct db_query *all = ready(p) == 0 ? p->waiting : NULL, *next;
+
+    if (!all)
+        return;
+    p->waiting = NULL;
+    p->last = &p->waiting;
+    p->nwaiting = 0;
+    for (struct db_query *q = all; q; q = next) {
+        next = q->next;
+        q->next = NULL;
+        q->fault = MK_E_PEER;
+        db_query_fail(q, p->why, NULL);
+        db_query_finish(q);
+    }
+}
+
 /* ---- connections ---- */
 
 static struct db_conn *find_free(const struct db_pool *p)
@@ -269,27 +225,51 @@ static struct db_conn *find_free(const struct db_pool *p)
     return c;
 }
 
+/* @return whether all workers together may have one more */
+static bool take_permit(const struct db_pool *p)
+{
+    struct db_target *t = p->target;
+
+    if (t->total_max == 0 || atomic_fetch_add(&t->total, 1) < t->total_max)
+        return true;
+    (void)atomic_fetch_sub(&t->total, 1);
+    if (ready(p) == 0)
+        t->is_wanted = true;
+    return false;
+}
+
+void db_pool_forget(struct db_pool *p)
+{
+    p->open--;
+    if (p->target->total_max > 0)
+        (void)atomic_fetch_sub(&p->target->total, 1);
+}
+
 static struct db_conn *open_one(struct db_pool *p)
 {
     struct db_conn *c;
 
-    if (p->open >= p->target->max || !backoff_is_over(&p->backoff, clock_now_ms()))
+    if (p->open >= p->target->max || !backoff_is_over(&p->backoff, clock_now_ms()) ||
+        !take_permit(p))
         return NULL;
+    p->open++;
     c = db_conn_new(p->driver, p->home, p, false);
-    if (!c)
+    if (!c) {
+        db_pool_forget(p);
         return NULL;
+    }
     db_conn_open(c, p->target);
     if (p->open > p->target->min)
         db_pool_tick(p);
     return c;
 }
 
-struct db_conn *db_pool_lend(struct db_pool *p, duda_request_t *dr)
+struct db_conn *db_pool_lend(struct db_pool *p, void *request)
 {
     struct db_guest *guest;
     struct db_conn *c;
 
-    if (!p || db_guest_new(p->driver, &guest, dr) < 0)
+    if (!p || db_guest_new(p->home, &guest, request) < 0)
         return NULL;
     c = find_free(p);
     if (!c)
@@ -313,10 +293,12 @@ static void lend(struct db_conn *c, struct db_query *q)
     db_conn_add(c, q);
 }
 
-/* A server that takes fewer connections than the workers want may have given all to one of them: that one lets one go. */
+/* A server that takes fewer connections than the workers want may have given all to one of them: that one lets one go. Where
+   all of them have one bound, it may be the last. */
 static void give_way(struct db_pool *p)
 {
-    struct db_conn *c = p->target->is_wanted && ready(p) > 1 ? find_free(p) : NULL;
+    const unsigned least = p->target->total_max > 0 ? 0 : 1;
+    struct db_conn *c = p->target->is_wanted && ready(p) > least ? find_free(p) : NULL;
 
     if (c && atomic_exchange(&p->target->is_wanted, false))
         db_conn_close(c);
@@ -355,13 +337,13 @@ void db_pool_serve(struct db_pool *p)
         db_pool_tick(p);
 }
 
-struct db_query *db_pool_query(struct db_pool *p, duda_request_t *dr, int kind, const char *sql,
+struct db_query *db_pool_query(struct db_pool *p, void *request, int kind, const char *sql,
                                void *priv)
 {
     struct db_guest *guest;
     struct db_query *q;
 
-    if (!p || db_guest_new(p->driver, &guest, dr) < 0)
+    if (!p || db_guest_new(p->home, &guest, request) < 0)
         return NULL;
     q = db_query_new(p->driver, kind, sql, guest, priv);
     db_guest_put(guest);
@@ -396,13 +378,14 @@ int db_pool_add(struct db_pool *p, struct db_query *q)
 /* A request that has its answer already is not parked, and may ask all the same. */
 int db_pool_run(struct db_pool *p, struct db_query *q)
 {
-    duda_request_t *dr = db_guest_request(q->guest);
-    const bool is_awaited = dr && duda_objects_given->host->park(dr, DUDA_PARK_ASKS) == 0;
+    const struct db_host *host = p->home->host;
+    void *request = db_guest_request(q->guest);
+    const bool is_awaited = request && host->park && host->park(request) == 0;
 
     q->is_awaited = is_awaited;
     if (db_pool_add(p, q) == 0)
         return 0;
     if (is_awaited)
-        duda_objects_given->host->unpark(dr, DUDA_PARK_ASKS);
+        host->unpark(request);
     return -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/database.h"
+#include "data/sql/database.h"
 
 #include <stdlib.h>
 #include <string.h>
