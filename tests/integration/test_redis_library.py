@@ -26,7 +26,7 @@ def installation(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(installation):
-    return installation.build(PROGRAMS / "asker.c", "monkey-redis")
+    return installation.build(PROGRAMS / "redis_asker.c", "monkey-redis")
 
 
 @pytest.fixture

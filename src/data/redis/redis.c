@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <monkey/redis.h>
 
+#include "data/crew/crew.h"
 #include "data/redis/pool.h"
 
 #include <monkey/events.h>
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What programs see: a client, its pools on the workers of a server, and requests that wait for answers. */
 
-/* Those of one server. Each worker reads and writes its own. */
-struct crew {
-    struct mk_server *server;
-    unsigned n;
-    struct redis_pool *pools[]; /* NULL: that worker has asked nothing yet */
-};
-
 struct mk_redis {
     struct redis_servers base; /* first */
     char *transport;
-    pthread_mutex_t lock;
-    _Atomic(struct crew *) crew; /* NULL: no worker has asked anything; made under lock */
+    struct crew_place crew; /* struct redis_pool of each worker */
 };
 
 struct wish {
@@ -63,38 +55,6 @@ static void write_line(const struct remote_home *home, enum mk_log_level level, 
     mk_server_log(mk_worker_server(home->worker), level, "%s", line);
 }
 
-static struct crew *new_crew(struct mk_server *server)
-{
-    struct crew *crew;
-    unsigned n = 0;
-
-    while (mk_server_worker(server, n))
-        n++;
-    crew = calloc(1, sizeof(*crew) + n * sizeof(struct redis_pool *));
-    if (!crew)
-        return NULL;
-    crew->server = server;
-    crew->n = n;
-    return crew;
-}
-
-/* @return NULL: no memory. */
-static struct crew *crew_of(struct mk_redis *redis, struct mk_server *server)
-{
-    struct crew *crew = atomic_load(&redis->crew);
-
-    if (crew)
-        return crew;
-    (void)pthread_mutex_lock(&redis->lock);
-    crew = atomic_load(&redis->crew);
-    if (!crew) {
-        crew = new_crew(server);
-        atomic_store(&redis->crew, crew);
-    }
-    (void)pthread_mutex_unlock(&redis->lock);
-    return crew;
-}
-
 static struct redis_pool *new_pool(struct mk_redis *redis, struct mk_worker *w)
 {
     const struct remote_home home = {.worker = w, .tls = redis->transport, .log = write_line};
@@ -109,18 +69,15 @@ static struct redis_pool *new_pool(struct mk_redis *redis, struct mk_worker *w)
 /* @return 0, MK_E_INVALID: the client is another server's; MK_E_NOMEM. */
 static int find_pool(struct mk_redis *redis, struct mk_worker *w, struct redis_pool **pool)
 {
-    struct crew *crew = crew_of(redis, mk_worker_server(w));
-    struct redis_pool **at;
+    void **seat;
+    const int err = crew_seat(&redis->crew, w, &seat);
 
-    if (!crew)
-        return MK_E_NOMEM;
-    if (crew->server != mk_worker_server(w))
-        return MK_E_INVALID;
-    at = &crew->pools[mk_worker_index(w)];
-    if (!*at)
-        *at = new_pool(redis, w);
-    *pool = *at;
-    return *at ? 0 : MK_E_NOMEM;
+    if (err < 0)
+        return err;
+    if (!*seat)
+        *seat = new_pool(redis, w);
+    *pool = *seat;
+    return *seat ? 0 : MK_E_NOMEM;
 }
 
 /* ---- commands ---- */
@@ -196,10 +153,16 @@ int mk_redis_ask(struct mk_redis *redis, struct mk_request *r, const struct mk_s
 
 /* ---- life ---- */
 
+static void end_pool(void *pool)
+{
+    redis_pool_fini(pool);
+    free(pool);
+}
+
 static void drop(struct mk_redis *redis)
 {
+    crew_fini(&redis->crew, end_pool);
     redis_servers_fini(&redis->base);
-    (void)pthread_mutex_destroy(&redis->lock);
     free(redis->transport);
     free(redis);
 }
@@ -211,7 +174,7 @@ static const char *set_up(struct mk_redis *redis, const struct mk_redis_options 
     const char *usual =
         redis_servers_init(&redis->base, &url, o->connections, o->timeout_ms, o->commands);
 
-    (void)pthread_mutex_init(&redis->lock, NULL); /* cannot fail on Linux */
+    crew_init(&redis->crew);
     redis->base.told = tell;
     redis->transport = strdup(o->transport ? o->transport : "tls");
     if (why || usual)
@@ -242,15 +205,6 @@ int mk_redis_new(struct mk_redis **redis, const struct mk_redis_options *options
 
 void mk_redis_free(struct mk_redis *redis)
 {
-    struct crew *crew = redis ? atomic_load(&redis->crew) : NULL;
-
-    if (!redis)
-        return;
-    for (unsigned i = 0; crew && i < crew->n; i++) {
-        if (crew->pools[i])
-            redis_pool_fini(crew->pools[i]);
-        free(crew->pools[i]);
-    }
-    free(crew);
-    drop(redis);
+    if (redis)
+        drop(redis);
 }

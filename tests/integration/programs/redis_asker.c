@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * asker SOCKET URL WORKERS TIMEOUT_MS COMMANDS: a program whose handlers ask Redis whatever their query says, for tests.
+ * redis_asker SOCKET URL WORKERS TIMEOUT_MS COMMANDS: a program whose handlers ask Redis whatever their query says, for tests.
  * GET /ask?WORDS           a command of words with + between; the answer is its result and what came
  * GET /both?A&B            two commands at once; the first answer is shown
  * GET /chain?WORDS         a command, and the same once more in its callback
