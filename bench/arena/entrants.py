@@ -51,8 +51,8 @@ class Web(Entrant):
     name, note = "libmonkey-web", "examples/arena/web with its configuration, one worker"
 
     def program(self):
-        sources = [os.path.join(EXAMPLE, name) for name in ("arena.c", "items.c")]
-        return servers.build_program("arena", sources, [*embedded.own_flags(), "-lmonkey-web", "-lmonkey-websocket"])
+        sources = [os.path.join(EXAMPLE, name) for name in ("arena.c", "items.c", "store.c")]
+        return servers.build_program("arena", sources, [*embedded.own_flags(), "-lmonkey-web", "-lmonkey-websocket", "-lmonkey-postgresql"])
 
     def command(self, setup):
         folder = os.path.join(setup.dir, "conf")

@@ -2,6 +2,7 @@
 """examples/arena/web: what the public benchmark checks of an entry before it measures it, with its own configuration."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -16,7 +17,7 @@ import subprocess
 import pytest
 import websockets
 
-from harness import certificates, compression, executable, installed, process
+from harness import certificates, compression, executable, installed, postgres_server, process
 from harness.client import eventually, free_ports
 
 FOLDER = process.TREE / "examples" / "arena" / "web"
@@ -90,7 +91,7 @@ class Addresses:
 class Arena(Addresses):
     """The program, with the addresses of its configuration at free ports."""
 
-    def __init__(self, installation, folder):
+    def __init__(self, installation, folder, **environment):
         self.ports = dict(zip(("http", "tls", "h2", "h2c"), free_ports(4)))
         shutil.copytree(FOLDER / "conf", folder / "conf")
         text = (folder / "conf" / "monkey.conf").read_text()
@@ -105,8 +106,9 @@ class Arena(Addresses):
         shutil.copy(pair.key, keys / "key.pem")
         self.files = make_files(folder / "www" / "static")
         plugins = next(installation.image.rglob("monkey-tls.so")).parent
-        self.child = subprocess.Popen([installation.build("arena/web", "monkey-web monkey-websocket", "arena"), folder / "conf",
-                                       FOLDER / "items.tsv"], env=dict(installation.env, PLUGINS=str(plugins)), stderr=subprocess.PIPE)
+        program = installation.build("arena/web", "monkey-web monkey-websocket monkey-postgresql", "arena")
+        self.child = subprocess.Popen([program, folder / "conf", FOLDER / "items.tsv"], stderr=subprocess.PIPE,
+                                      env=dict(installation.env, PLUGINS=str(plugins), **environment))
 
     def listens(self):
         with contextlib.closing(socket.socket()) as probe:
@@ -114,10 +116,18 @@ class Arena(Addresses):
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory):
+def installation(tmp_path_factory):
     if not all(executable.plugin(name) for name in ("tls", "http2", "compress")):
         pytest.skip("this build has no such plugin")
-    running = Arena(installed.Installation(tmp_path_factory.mktemp("image")), tmp_path_factory.mktemp("arena"))
+    made = installed.Installation(tmp_path_factory.mktemp("image"))
+    if not list(made.image.rglob("libmonkey-postgresql.so")):
+        pytest.skip("libpq is not installed")
+    return made
+
+
+@contextlib.contextmanager
+def started(installation, folder, **environment):
+    running = Arena(installation, folder, **environment)
     try:
         assert eventually(lambda: running.child.poll() is not None or running.listens(), within=WITHIN)
         assert running.child.poll() is None, running.child.stderr.read()
@@ -128,6 +138,25 @@ def arena(tmp_path_factory):
         running.child.kill()
         running.child.wait()
         running.child.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def arena(installation, tmp_path_factory):
+    with started(installation, tmp_path_factory.mktemp("arena")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def database():
+    with postgres_server.start() as server:
+        server.sql((process.TREE / "examples" / "arena" / "duda" / "items.sql").read_text())
+        yield server
+
+
+@pytest.fixture
+def stored(installation, tmp_path, database):
+    with started(installation, tmp_path, DATABASE_URL=database.uri(), DATABASE_MAX_CONN="4") as running:
+        yield running
 
 
 def numbers():
@@ -305,3 +334,40 @@ def test_a_wrong_handshake_is_refused(arena):
     assert arena.ask("GET", "/ws", Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="13")[0] == 400
     assert arena.ask("GET", "/ws", Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Version="7",
                      Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==")[0] == 426
+
+
+def async_db(arena, query=""):
+    status, fields, body = arena.ask("GET", f"/async-db{query}")
+    assert (status, fields["Content-Type"]) == (200, "application/json"), body
+    return json.loads(body)
+
+
+def test_items_of_a_database(stored):
+    for least, most, limit in [(10, 50, 20), (10, 20, 1), (0, 499, 50), (20, 10, 50), (-5, -1, 5)] + [
+            (price, price + 30, limit) for price, _, limit in (numbers() for _ in range(5)) if 0 < price and limit <= 50]:
+        answer = async_db(stored, f"?min={least}&max={most}&limit={limit}")
+        wanted = limit if least <= most and most >= 0 and least < 500 else 0
+        assert answer["count"] == len(answer["items"]) == wanted
+        for item in answer["items"]:
+            number = item["id"]
+            assert least <= item["price"] <= most
+            assert item == {"id": number, "name": f"item {number}", "category": ["books", "toys", "tools", "food"][number % 4],
+                            "price": number * 7 % 500, "quantity": number % 50, "active": number % 2 == 0, "tags": ["fast", "new"],
+                            "rating": {"score": number % 50, "count": number % 1000}}
+    assert async_db(stored)["count"] == 50
+
+
+@pytest.mark.parametrize("query", ["?min=x", "?max=", "?limit=0", "?limit=51", "?limit=1;DROP", "?min=1e3", "?max=99999999999999999999"])
+def test_a_query_that_is_no_number(stored, query):
+    assert stored.ask("GET", f"/async-db{query}")[0] == 400
+
+
+def test_many_ask_the_database_at_once(stored, database):
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(lambda number: async_db(stored, f"?min=0&max=499&limit={1 + number % 50}")["count"], range(300)))
+    assert answers == [1 + number % 50 for number in range(300)]
+    assert database.backends() <= 4
+
+
+def test_there_is_no_database(arena):
+    assert async_db(arena, "?min=10&max=50&limit=20") == {"items": [], "count": 0}

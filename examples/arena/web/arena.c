@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "items.h"
+#include "store.h"
 
 #include <monkey/server.h>
 #include <monkey/web.h>
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The end points of a public benchmark of HTTP frameworks that need no database: README.md. */
+/* The end points of a public benchmark of HTTP frameworks: README.md. */
 
 enum { BODY_MAX = 64, FACTOR_MAX = 1000000, JSON_MAX = 64 << 10 };
 
@@ -121,7 +122,8 @@ static enum mk_verdict accept_socket(struct mk_request *r, void *arg)
 }
 
 /* @return 0 or the first error. */
-static int configure(struct mk_config *config, const char *folder, struct items *items)
+static int configure(struct mk_config *config, const char *folder, struct items *items,
+                     struct mk_postgresql *database)
 {
     const struct {
         const char *methods, *pattern;
@@ -143,6 +145,8 @@ static int configure(struct mk_config *config, const char *folder, struct items 
         err = mk_config_read(config, &files);
     for (size_t i = 0; err == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
         err = mk_config_handle(config, routes[i].methods, routes[i].pattern, routes[i].fn, items);
+    if (err == 0)
+        err = mk_config_handle(config, "GET", "/async-db", store_list, database);
     return err;
 }
 
@@ -163,23 +167,29 @@ static int serve(struct mk_server *server, const sigset_t *ends)
     return mk_server_wait(server, -1) != 0;
 }
 
-static int run(const char *folder, struct items *items, const sigset_t *ends)
+/* Takes the database, which may be NULL. */
+static int run(const char *folder, struct items *items, struct mk_postgresql *database,
+               const sigset_t *ends)
 {
     struct mk_config *config;
     struct mk_server *server;
     int err;
 
-    if (mk_config_new(&config, NULL) != 0)
+    if (mk_config_new(&config, NULL) != 0) {
+        mk_postgresql_free(database);
         return 1;
-    err = configure(config, folder, items);
+    }
+    err = configure(config, folder, items, database);
     if (err == 0)
         err = mk_server_new(&server, config, NULL);
     if (err != 0) { /* the configuration is still ours, and may have errors */
         mk_config_faults(config, print_fault, NULL);
         mk_config_free(config);
+        mk_postgresql_free(database);
         return 1;
     }
     err = serve(server, ends);
+    mk_postgresql_free(database); /* after the workers, before the server */
     mk_server_free(server);
     return err;
 }
@@ -202,7 +212,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "arena: %s is no list of items\n", argv[2]);
         return 1;
     }
-    err = run(argv[1], &items, &ends);
+    err = run(argv[1], &items, store_open(), &ends);
     items_free(&items);
     return err;
 }
