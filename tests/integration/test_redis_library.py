@@ -13,7 +13,7 @@ from harness.liar import Liar
 
 PROGRAMS = process.TREE / "tests" / "integration" / "programs"
 PATIENCE = 60.0
-pytestmark = [pytest.mark.limit(180), pytest.mark.once("a program of its own, without a carrier")]
+pytestmark = [pytest.mark.limit(180), pytest.mark.once("a program of its own, without a carrier", and_in=["asan"])]
 
 
 @pytest.fixture(scope="module")
