@@ -40,4 +40,47 @@ static inline bool mk_chars_all(struct mk_str s, unsigned classes)
     return mk_chars_skip(s.p, s.p + s.len, classes) == s.p + s.len;
 }
 
+#define MK_EACH_BYTE(b) (UINT64_MAX / 255 * (b))
+
+/** @return the top bit set of each of eight bytes that is a control: below 0x20, or 0x7f. */
+static inline uint64_t mk_chars_find_controls(uint64_t eight)
+{
+    /* one up, so that DEL leaves the seven bits and all controls are below 0x21 */
+    uint64_t up = ((eight & MK_EACH_BYTE(0x7f)) + MK_EACH_BYTE(1)) | MK_EACH_BYTE(0x80);
+
+    return ~((up - MK_EACH_BYTE(0x21)) | eight) & MK_EACH_BYTE(0x80);
+}
+
+/** @return which byte in memory holds the first bit of found, which is not 0. */
+static inline unsigned mk_chars_first(uint64_t found)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (unsigned)__builtin_ctzll(found) / 8;
+#else
+    return (unsigned)__builtin_clzll(found) / 8;
+#endif
+}
+
+/** @return the first byte from p on that is no field text: the CR, in an honest line; or end. */
+static inline const char *mk_chars_skip_text(const char *p, const char *end)
+{
+    while (end - p >= 8) {
+        uint64_t eight, found;
+
+        memcpy(&eight, p, sizeof(eight));
+        found = mk_chars_find_controls(eight);
+        if (found == 0) {
+            p += 8;
+            continue;
+        }
+        p += mk_chars_first(found);
+        if (*p != '\t')
+            return p;
+        p++;
+    }
+    while (p < end && mk_char_is(*p, MK_CHAR_TEXT))
+        p++;
+    return p;
+}
+
 #endif

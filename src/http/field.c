@@ -11,7 +11,9 @@ bool mk_field_is_name(struct mk_str name)
 
 bool mk_field_is_value(struct mk_str value)
 {
-    return value.len == 0 || mk_chars_all(value, MK_CHAR_TEXT);
+    const char *end = value.p + value.len;
+
+    return value.len == 0 || mk_chars_skip_text(value.p, end) == end;
 }
 
 bool mk_field_next_line(struct mk_str *rest, struct mk_str *line, struct mk_str *name,

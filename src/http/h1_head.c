@@ -202,49 +202,6 @@ static int take_end(struct mk_h1_head *h, struct cursor *c)
     return h->fault ? MK_E_BAD : COMPLETE;
 }
 
-#define EACH_BYTE(b) (UINT64_MAX / 255 * (b))
-
-/** @return the top bit set of each of eight bytes that is a control: below 0x20, or 0x7f. */
-static uint64_t find_controls(uint64_t eight)
-{
-    /* one up, so that DEL leaves the seven bits and all controls are below 0x21 */
-    uint64_t up = ((eight & EACH_BYTE(0x7f)) + EACH_BYTE(1)) | EACH_BYTE(0x80);
-
-    return ~((up - EACH_BYTE(0x21)) | eight) & EACH_BYTE(0x80);
-}
-
-/** @return which byte in memory holds the first bit of found, which is not 0. */
-static unsigned first_byte(uint64_t found)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return (unsigned)__builtin_ctzll(found) / 8;
-#else
-    return (unsigned)__builtin_clzll(found) / 8;
-#endif
-}
-
-/** @return the first byte from p on that is no field text: the CR, in an honest line; or end. */
-static const char *skip_text(const char *p, const char *end)
-{
-    while (end - p >= 8) {
-        uint64_t eight, found;
-
-        memcpy(&eight, p, sizeof(eight));
-        found = find_controls(eight);
-        if (found == 0) {
-            p += 8;
-            continue;
-        }
-        p += first_byte(found);
-        if (*p != '\t')
-            return p;
-        p++;
-    }
-    while (p < end && mk_char_is(*p, MK_CHAR_TEXT))
-        p++;
-    return p;
-}
-
 /** Keep the value of a known field. */
 static void keep_value(struct mk_h1_head *h, enum mk_field_id id, struct mk_piece value)
 {
@@ -280,7 +237,7 @@ static bool take_usual_field(struct mk_h1_head *h, struct cursor *c)
     if (!colon || c->end - colon < 5 || colon[1] != ' ')
         return false;
     begin = colon + 2;
-    end = skip_text(begin, c->end);
+    end = mk_chars_skip_text(begin, c->end);
     if (c->end - end < 2 || memcmp(end, "\r\n", 2) != 0)
         return false;
     if ((unsigned char)*begin <= ' ' || (unsigned char)end[-1] <= ' ')

@@ -67,18 +67,28 @@ static bool judge_framing(struct mk_reply *p, struct mk_str name)
     return false;
 }
 
+/* A backend's take the place of ours. */
+static bool is_stamped(struct mk_str name)
+{
+    return (name.len == 4 && mk_str_ieq(name, MK_STR("Date"))) ||
+           (name.len == 6 && mk_str_ieq(name, MK_STR("Server")));
+}
+
 void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
 {
+    const unsigned rules = mk_field_rules(name); /* a name that has some is a token */
+
     if (p->error)
         return;
-    if (!is_being_written(p) || !mk_field_is_name(name) || !mk_field_is_value(value)) {
+    if (!is_being_written(p) || (rules == 0 && !mk_field_is_name(name)) ||
+        !mk_field_is_value(value)) {
         p->error = MK_E_INVALID;
         return;
     }
-    if ((mk_field_rules(name) & MK_RULE_MESSAGE) && !judge_framing(p, name))
+    if ((rules & MK_RULE_MESSAGE) && !judge_framing(p, name))
         return;
-    if (mk_str_ieq(name, MK_STR("Date")) || mk_str_ieq(name, MK_STR("Server")))
-        p->at = mk_field_drop(p->start, p->at, name); /* a backend's takes the place of ours */
+    if (is_stamped(name))
+        p->at = mk_field_drop(p->start, p->at, name);
     mk_reply_add(p, name, value.p ? value : (struct mk_str){"", 0});
 }
 
