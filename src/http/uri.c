@@ -68,6 +68,22 @@ static const char *add_plain(struct path *path, const char *p, const char *end)
     return p;
 }
 
+/* Nearly all paths are as they are to be: no escape, no empty segment, none that begins with a dot. @return whether it was copied. */
+static bool copy_normal(struct mk_str raw, char *dst)
+{
+    bool at_segment = false;
+
+    for (size_t i = 0; i < raw.len; i++) {
+        const char c = raw.p[i];
+
+        if (!mk_char_is(c, MK_CHAR_SEGMENT) || (at_segment && (c == '/' || c == '.')))
+            return false;
+        dst[i] = c;
+        at_segment = c == '/';
+    }
+    return true;
+}
+
 int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
 {
     struct path path = {.dst = dst};
@@ -76,6 +92,10 @@ int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
 
     if (raw.len == 0 || raw.p[0] != '/')
         return MK_E_BAD;
+    if (copy_normal(raw, dst)) {
+        *len = raw.len;
+        return 0;
+    }
     while ((p = add_plain(&path, p, end)) < end) {
         int c = (unsigned char)*p;
 
