@@ -100,6 +100,13 @@ MK_API int mk_request_set_user(struct mk_request *r, struct mk_str user) MK_MUST
 /** @return the value of the first field line of this name, in any case; {NULL, 0}: absent. */
 MK_API struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name);
 
+/** Fields that the server has found already, for what looks at them in every request: each as mk_request_header gives it. */
+struct mk_request_headers {
+    size_t size; /* sizeof(struct mk_request_headers), set by the caller */
+    struct mk_str content_type, connection, if_modified_since, range;
+};
+MK_API void mk_request_headers(const struct mk_request *r, struct mk_request_headers *headers);
+
 /**
  * Walk all field lines in order of arrival.
  * @param at  in: 0 at first; out: for the next call

@@ -141,7 +141,6 @@ static const struct mk_plugin duda = {
     .worker_start = duda_worker_start,
     .worker_stop = duda_worker_stop,
     .on_handle = mk_duda_on_handle,
-    .on_finish = mk_duda_on_finish,
     .metrics = mk_duda_tell_metrics,
     .traits = MK_TRAIT_ELSEWHERE,
 };

@@ -79,26 +79,12 @@ void mk_duda_request_over(struct mk_duda_request *rq)
     mk_duda_table_drop(table, rq);
 }
 
-static void on_end(void *arg)
+/* Was the answer complete? */
+static void note_result(struct mk_duda_request *rq)
 {
-    struct mk_duda_request *rq = arg;
+    const struct mk_request_result result = mk_request_result(rq->r);
 
-    rq->r = NULL;
-    mk_duda_answer_fini(rq);
-    if (rq->state != MK_DUDA_REQUEST_TAKEN)
-        mk_duda_request_over(rq);
-}
-
-void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
-{
-    struct mk_duda_request *rq = mk_request_kept(r, &request_key);
-    struct mk_request_result result;
-
-    (void)ctx;
-    if (!rq)
-        return;
-    result = mk_request_result(r);
-    rq->is_whole = mk_request_is_whole(r);
+    rq->is_whole = mk_request_is_whole(rq->r);
     if (result.status >= 500 &&
         (rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN))
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
@@ -106,6 +92,17 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
                         ? "waited longer than WaitTimeout"
                         : "called neither end() nor wait() within HandlerTimeout");
     rq->sr.headers.status = (int)result.status;
+}
+
+static void on_end(void *arg)
+{
+    struct mk_duda_request *rq = arg;
+
+    note_result(rq);
+    rq->r = NULL;
+    mk_duda_answer_fini(rq);
+    if (rq->state != MK_DUDA_REQUEST_TAKEN)
+        mk_duda_request_over(rq);
 }
 
 /* ---- what the service sees of it ---- */
@@ -135,18 +132,13 @@ static int method_number(struct mk_str method)
 static void fill_fields(struct mk_duda_request *rq)
 {
     struct session_request *sr = &rq->sr;
-    const struct {
-        struct mk_str name;
-        mk_pointer *value;
-    } fields[] = {
-        {MK_STR("Content-Type"), &sr->content_type},
-        {MK_STR("Connection"), &sr->connection},
-        {MK_STR("If-Modified-Since"), &sr->if_modified_since},
-        {MK_STR("Range"), &sr->range},
-    };
+    struct mk_request_headers headers = {.size = sizeof(headers)};
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        *fields[i].value = mk_duda_pointer(mk_request_header(rq->r, fields[i].name));
+    mk_request_headers(rq->r, &headers);
+    sr->content_type = mk_duda_pointer(headers.content_type);
+    sr->connection = mk_duda_pointer(headers.connection);
+    sr->if_modified_since = mk_duda_pointer(headers.if_modified_since);
+    sr->range = mk_duda_pointer(headers.range);
 }
 
 /* "name:port", "[::1]:port" */

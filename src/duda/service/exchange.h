@@ -22,9 +22,6 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg);
 /** The session of a request has come: call the service. @param is_there  false: it cannot be had, and the client gets 503 */
 void mk_duda_fetched(struct mk_duda_request *rq, bool is_there);
 
-/** The hook: was the answer complete? */
-void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx);
-
 /**
  * The end of a request that has no struct mk_request any more: its end call-back, and its memory. Of a client that has left
  * it is not valid any more when the service learns of it.

@@ -7,11 +7,6 @@
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
-struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
-{
-    return mk_piece_str(piece, r->text);
-}
-
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
 {
     return mk_request_text(r, r->head.known[id]);

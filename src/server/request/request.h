@@ -119,7 +119,10 @@ struct mk_request {
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
-struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
+static inline struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
+{
+    return mk_piece_str(piece, r->text);
+}
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 /** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
 struct mk_str mk_request_authority(const struct mk_request *r);

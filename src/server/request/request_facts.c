@@ -169,6 +169,14 @@ struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
     return mk_h1_head_find(&r->head, r->text, name);
 }
 
+void mk_request_headers(const struct mk_request *r, struct mk_request_headers *headers)
+{
+    headers->content_type = mk_request_field(r, MK_FIELD_CONTENT_TYPE);
+    headers->connection = mk_request_field(r, MK_FIELD_CONNECTION);
+    headers->if_modified_since = mk_request_field(r, MK_FIELD_IF_MODIFIED_SINCE);
+    headers->range = mk_request_field(r, MK_FIELD_RANGE);
+}
+
 bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,
                             struct mk_str *value)
 {
