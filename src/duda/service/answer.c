@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum {
-    SOURCES_MAX = 32,                                /* with more pieces a producer gives them */
+    SOURCES_MAX = 32,  /* with more pieces a producer gives them */
+    CHUNK_SMALL = 192, /* of the request's own memory, where the first piece is a short one */
     CHUNK_MIN = 1024 - sizeof(struct mk_duda_chunk), /* what malloc gives from its cache */
     CHUNK_MAX = 64 * 1024,
     LINES_MAX = 12 * 1024 /* bytes of a head's fields; the server takes 16 KB */
@@ -38,7 +39,8 @@ static void drop_first(struct mk_duda_out *out)
         out->last = &out->first;
     if (chunk->fd >= 0)
         close(chunk->fd);
-    free(chunk);
+    if (!chunk->is_lent)
+        free(chunk);
 }
 
 void mk_duda_answer_fini(struct mk_duda_request *rq)
@@ -128,14 +130,14 @@ static int set_length(struct mk_duda_request *rq, struct mk_str value)
 
 int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct mk_str value)
 {
+    const unsigned rules = mk_field_rules(name); /* a name that has some is none of bad bytes */
+
     if (rq->state > MK_DUDA_REQUEST_CALLED)
         return refuse_line(rq, "the head was sent already");
-    if (name.len == 0 || !is_all_from(name, ' ' + 1) || !is_clean(value))
+    if (name.len == 0 || (rules == 0 && !is_all_from(name, ' ' + 1)) || !is_clean(value))
         return refuse_line(rq, "no field \"Name: value\" of one line");
-    if (text_is_word(name, MK_STR("Content-Length")))
-        return set_length(rq, value);
-    if (mk_field_rules(name) & MK_RULE_MESSAGE)
-        return 0; /* framing and the connection are the server's */
+    if (rules & MK_RULE_MESSAGE) /* framing and the connection are the server's */
+        return text_is_word(name, MK_STR("Content-Length")) ? set_length(rq, value) : 0;
     if (rq->out.line_bytes + name.len + value.len > LINES_MAX)
         return refuse_line(rq, "too many fields");
     return keep_line(rq, name, value);
@@ -179,15 +181,18 @@ int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row)
 
 /* ---- the queue ---- */
 
-static struct mk_duda_chunk *add_chunk(struct mk_duda_out *out, size_t room)
+/* @param lender  the request whose memory has it; NULL: its own */
+static struct mk_duda_chunk *add_chunk(struct mk_duda_out *out, struct mk_request *lender,
+                                       size_t room)
 {
-    struct mk_duda_chunk *chunk = malloc(sizeof(*chunk) + room);
+    const size_t size = sizeof(struct mk_duda_chunk) + room;
+    struct mk_duda_chunk *chunk = lender ? mk_request_alloc(lender, size) : malloc(size);
 
     if (!chunk) {
         out->lacks_bytes = true;
         return NULL;
     }
-    *chunk = (struct mk_duda_chunk){.fd = -1, .room = room};
+    *chunk = (struct mk_duda_chunk){.fd = -1, .room = room, .is_lent = lender};
     *out->last = chunk;
     out->newest = chunk;
     out->last = &chunk->next;
@@ -215,6 +220,18 @@ static bool is_open(const struct mk_duda_request *rq)
     return rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN;
 }
 
+/* Answers that are short as a whole cost no block of their own. A stream's chunks come and go, and are never lent. */
+static struct mk_duda_chunk *add_room(struct mk_duda_request *rq, size_t len)
+{
+    struct mk_duda_out *out = &rq->out;
+    size_t room =
+        out->queued < CHUNK_MIN ? CHUNK_MIN : (out->queued > CHUNK_MAX ? CHUNK_MAX : out->queued);
+
+    if (len <= CHUNK_SMALL && !out->newest && rq->state == MK_DUDA_REQUEST_CALLED)
+        return add_chunk(out, rq->r, CHUNK_SMALL);
+    return add_chunk(out, NULL, room > len ? room : len);
+}
+
 int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t len)
 {
     struct mk_duda_out *out = &rq->out;
@@ -223,10 +240,7 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
     if (!is_open(rq))
         return -1;
     if (!chunk || chunk->fd >= 0 || chunk->room - chunk->at - chunk->len < len) {
-        size_t room = out->queued < CHUNK_MIN ? CHUNK_MIN
-                                              : (out->queued > CHUNK_MAX ? CHUNK_MAX : out->queued);
-
-        chunk = add_chunk(out, room > len ? (size_t)room : len);
+        chunk = add_room(rq, len);
         if (!chunk)
             return -1;
         if (out->queued >= CHUNK_MAX)
@@ -255,7 +269,7 @@ int mk_duda_answer_clear(struct mk_duda_request *rq)
 
 int mk_duda_answer_file(struct mk_duda_request *rq, int fd, uint64_t at, uint64_t len)
 {
-    struct mk_duda_chunk *chunk = is_open(rq) ? add_chunk(&rq->out, 0) : NULL;
+    struct mk_duda_chunk *chunk = is_open(rq) ? add_chunk(&rq->out, NULL, 0) : NULL;
 
     if (!chunk) {
         close(fd);

@@ -14,6 +14,7 @@ struct mk_duda_chunk {
     uint64_t at, len; /* at: in the file, or bytes already sent */
     size_t room;      /* of bytes */
     int fd;           /* -1: bytes */
+    bool is_lent;     /* the request's memory has it */
     char bytes[];
 };
 
