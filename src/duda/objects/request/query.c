@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
-#include "service/pattern.h"
 #include "service/request.h"
 
 #include <monkey/web/query.h>
@@ -24,9 +23,14 @@ static char *get(duda_request_t *dr, const char *name)
 
 static int get_number(duda_request_t *dr, const char *name, long *res)
 {
-    struct mk_str value = find(dr, name, "query->get_number");
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "query->get_number");
+    int64_t n;
 
-    return value.p && res && mk_duda_number_read(value, res) ? 0 : -1;
+    if (!rq || !rq->r || !name || !res || mk_query_int(rq->r, mk_str_from(name), &n) <= 0 ||
+        (int64_t)(long)n != n)
+        return -1;
+    *res = (long)n;
+    return 0;
 }
 
 static int next(duda_request_t *dr, size_t *at, char **name, char **value)
