@@ -77,7 +77,7 @@ static size_t weight_of(const struct mk_exchange *x)
 
     if (r->arena.used > MK_JOB_ARENA)
         beyond += r->arena.used;
-    return beyond > 0 ? MK_JOB_SIZE + beyond : 0;
+    return beyond > 0 ? MK_INPUT_SIZE + beyond : 0;
 }
 
 /* Outside of a pull, nothing is sent: its protocol is to pull. */

@@ -43,7 +43,7 @@ struct mk_exchange {
     char own_text[];
 };
 
-enum { MK_EXCHANGE_TEXT = MK_JOB_SIZE - offsetof(struct mk_exchange, own_text) };
+enum { MK_EXCHANGE_TEXT = MK_INPUT_SIZE - offsetof(struct mk_exchange, own_text) };
 
 extern const struct mk_wire mk_exchange_wire;
 

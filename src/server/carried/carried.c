@@ -201,12 +201,12 @@ static void on_timer(struct mk_timer *t)
 
 void *mk_carried_block(struct mk_worker *w)
 {
-    return mk_pool_get(&w->jobs);
+    return mk_pool_get(&w->inputs);
 }
 
 void mk_carried_free_block(struct mk_worker *w, void *block)
 {
-    mk_pool_put(&w->jobs, block);
+    mk_pool_put(&w->inputs, block);
 }
 
 void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)

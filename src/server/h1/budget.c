@@ -27,7 +27,7 @@ static size_t weight_of(const struct mk_conn *c)
 
     if (c->leftover)
         held += c->leftover_at + c->leftover_len;
-    if (c->job && c->job->in != c->job->own_in)
+    if (c->job && !c->job->input)
         held += c->job->in_cap;
     if (c->job && c->job->request.view)
         held += c->job->request.held;

@@ -50,7 +50,7 @@ static ssize_t fill_job(struct mk_conn *c)
 
     if (!job)
         return MK_E_NOMEM;
-    room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);
+    room = mk_job_room(c, (size_t)mk_h1_settings(c)->max_request_size + MK_INPUT_SIZE);
     if (room <= 0)
         return room < 0 ? room : MK_E_LIMIT;
     n = mk_h1_recv(c, job->in + job->in_end, (size_t)room);
@@ -173,8 +173,7 @@ static bool is_carried_later(const struct mk_conn *c)
     return c->endpoint->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
-_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_LIMIT_PROXY_HEAD,
-               "a header can be seen whole");
+_Static_assert((int)MK_INPUT_SHARED >= (int)MK_LIMIT_PROXY_HEAD, "a header can be seen whole");
 
 /* What is behind the header is then for that transport: it stays in the socket. @return as mk_h1_fill. */
 static ssize_t peek(struct mk_conn *c)
@@ -514,6 +513,8 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
         return mk_h1_close_for(c, MK_CLOSE_PEER_CUT);
     if (verdict == MK_PUMP_READER || verdict == MK_PUMP_TURN)
         keep_only_tail(c);
+    if (verdict == MK_PUMP_SOURCE && mk_receiving_is_done(r))
+        mk_job_seal(c);
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
     if (mk_answering_is_broken(r))

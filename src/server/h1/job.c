@@ -7,6 +7,92 @@
 
 enum { ROOM_MIN = 512 }; /* less than this is not worth a read */
 
+/* ---- blocks of input ---- */
+
+/* @param is_fresh  with all of a block, not what others have left of one. @return false: no memory, nothing was changed. */
+static inline bool take_input(struct mk_worker *w, struct mk_job *job, bool is_fresh)
+{
+    struct mk_input *input = w->open_input;
+
+    if (input && (!is_fresh || input->refs == 0)) {
+        w->open_input = NULL;
+    } else {
+        input = mk_pool_get(&w->inputs);
+        if (!input)
+            return false;
+        input->refs = input->used = 0;
+    }
+    input->refs++;
+    job->input = input;
+    job->in = input->bytes + input->used;
+    job->in_cap = MK_INPUT_ROOM - input->used;
+    job->is_last = true;
+    return true;
+}
+
+/* The rest of a block is nobody's. The next job gets it, or the last of those that still lie in the block gives it back. */
+static void open_rest(struct mk_worker *w, struct mk_input *input)
+{
+    struct mk_input *other = w->open_input;
+
+    if (MK_INPUT_ROOM - input->used < MK_INPUT_SHARED)
+        return;
+    if (other && other->refs > 0 && input->refs > 0)
+        return;
+    if (other && input->refs == 0) {
+        mk_pool_put(&w->inputs, input);
+        return;
+    }
+    if (other)
+        mk_pool_put(&w->inputs, other);
+    w->open_input = input;
+}
+
+static __attribute__((noinline)) void leave_input(struct mk_worker *w, struct mk_input *input,
+                                                  bool is_last)
+{
+    if (--input->refs == 0)
+        input->used = 0;
+    if (input != w->open_input && (is_last || input->refs == 0))
+        open_rest(w, input);
+}
+
+static inline void drop_buffer(struct mk_worker *w, const struct mk_job *job)
+{
+    struct mk_input *input = job->input;
+
+    if (!input) {
+        mk_heap_free(job->in);
+    } else if (job->is_last && !w->open_input) { /* nearly always: nobody waits */
+        if (--input->refs == 0)
+            input->used = 0;
+        w->open_input = input;
+    } else {
+        leave_input(w, input, job->is_last);
+    }
+}
+
+void mk_job_close_input(struct mk_worker *w)
+{
+    if (w->open_input)
+        mk_pool_put(&w->inputs, w->open_input);
+    w->open_input = NULL;
+}
+
+void mk_job_seal(struct mk_conn *c)
+{
+    struct mk_job *job = c->job;
+
+    if (!job->input || !job->is_last)
+        return;
+    job->is_last = false;
+    job->in_cap = job->in_end;
+    job->input->used = (uint32_t)(job->in + job->in_end - job->input->bytes);
+    open_rest(c->worker, job->input);
+}
+
+/* ---- jobs ---- */
+
 struct mk_job *mk_job_get(struct mk_conn *c)
 {
     struct mk_job *job = c->job;
@@ -16,25 +102,21 @@ struct mk_job *mk_job_get(struct mk_conn *c)
     job = mk_pool_get(&c->worker->jobs);
     if (!job)
         return NULL;
-    job->in = job->own_in;
+    if (!take_input(c->worker, job, false)) {
+        mk_pool_put(&c->worker->jobs, job);
+        return NULL;
+    }
     job->in_at = job->in_body = job->in_end = job->request.head_len = 0;
-    job->in_cap = MK_JOB_SIZE - offsetof(struct mk_job, own_in);
     job->request.view = NULL;
     c->job = job;
     return job;
-}
-
-static void drop_large_buffer(struct mk_job *job)
-{
-    if (job->in != job->own_in)
-        mk_heap_free(job->in);
 }
 
 void mk_job_put(struct mk_conn *c)
 {
     if (!c->job)
         return;
-    drop_large_buffer(c->job);
+    drop_buffer(c->worker, c->job);
     mk_pool_put(&c->worker->jobs, c->job);
     c->job = NULL;
 }
@@ -52,28 +134,57 @@ static void compact(struct mk_job *job)
     job->in_end = job->in_body + (uint32_t)unread;
 }
 
-static int grow(struct mk_job *job, size_t cap)
+/* To a block of its own, with what came. @return false: no memory. */
+static bool move(struct mk_worker *w, struct mk_job *job)
+{
+    struct mk_input *input = job->input;
+    const bool was_last = job->is_last;
+    const char *in = job->in;
+
+    if (!take_input(w, job, true))
+        return false;
+    memcpy(job->in, in, job->in_end);
+    leave_input(w, input, was_last);
+    return true;
+}
+
+static bool grow(struct mk_worker *w, struct mk_job *job, size_t cap)
 {
     char *larger = mk_heap_alloc(cap);
 
     if (!larger)
-        return MK_E_NOMEM;
+        return false;
     memcpy(larger, job->in, job->in_end);
-    drop_large_buffer(job);
+    drop_buffer(w, job);
     job->in = larger;
+    job->input = NULL;
     job->in_cap = (uint32_t)cap;
-    return 0;
+    return true;
 }
 
-ssize_t mk_job_room(struct mk_job *job, size_t max)
+static bool has_room(const struct mk_job *job)
 {
+    return job->in_cap - job->in_end >= ROOM_MIN;
+}
+
+/* A part of a block is full: all of one may be enough. */
+static bool enlarge(struct mk_worker *w, struct mk_job *job, size_t max)
+{
+    if (job->input && job->in_end + ROOM_MIN <= MK_INPUT_ROOM)
+        return move(w, job);
+    return job->in_cap >= max || grow(w, job, max);
+}
+
+ssize_t mk_job_room(struct mk_conn *c, size_t max)
+{
+    struct mk_job *job = c->job;
     bool fits = true;
 
     if (job->in_at == job->in_end)
         job->in_at = job->in_body = job->in_end = 0;
-    if (job->in_cap - job->in_end < ROOM_MIN) {
+    if (!has_room(job)) {
         compact(job);
-        fits = job->in_cap - job->in_end >= ROOM_MIN || job->in_cap >= max || grow(job, max) == 0;
+        fits = has_room(job) || enlarge(c->worker, job, max);
     }
     job->request.text = job->in + job->in_at;
     return fits ? (ssize_t)(job->in_cap - job->in_end) : MK_E_NOMEM;

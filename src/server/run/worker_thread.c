@@ -26,8 +26,9 @@ static void on_trim(struct mk_timer *t)
 {
     struct mk_worker_thread *w = MK_CONTAINER_OF(t, struct mk_worker_thread, trim);
     bool jobs = mk_pool_trim(&w->worker.jobs), conns = mk_pool_trim(&w->worker.conns);
+    bool inputs = mk_pool_trim(&w->worker.inputs);
 
-    if (jobs || conns) {
+    if (jobs || conns || inputs) {
         mk_timer_set(&w->worker.loop.wheel, t, w->worker.loop.clock.mono_ms + TRIM_MS);
     } else if (w->leaves_much) {
         w->leaves_much = false;
@@ -64,7 +65,8 @@ int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server, 
     w->worker.index = index;
     w->worker.next_id = ((uint64_t)index << 48) + 1;
     mk_pool_init(&w->worker.conns, sizeof(struct mk_conn));
-    mk_pool_init(&w->worker.jobs, MK_JOB_SIZE);
+    mk_pool_init(&w->worker.jobs, sizeof(struct mk_job));
+    mk_pool_init(&w->worker.inputs, MK_INPUT_SIZE);
     mk_ports_init(&w->ports);
     mk_tickets_init(&w->tickets);
     mk_list_init(&w->worker.streams);
@@ -114,6 +116,8 @@ void mk_worker_thread_fini(struct mk_worker_thread *w)
 {
     mk_streams_free(&w->worker);
     mk_tickets_fini(&w->tickets);
+    mk_job_close_input(&w->worker);
+    mk_pool_fini(&w->worker.inputs);
     mk_pool_fini(&w->worker.jobs);
     mk_pool_fini(&w->worker.conns);
     mk_loop_fini(&w->worker.loop);
@@ -211,6 +215,7 @@ static void arm_trim(struct mk_worker_thread *w)
     if (mk_timer_is_set(&w->trim))
         return;
     if (w->worker.jobs.peak > w->worker.jobs.used + TRIM_SPARE ||
+        w->worker.inputs.peak > w->worker.inputs.used + TRIM_SPARE ||
         w->worker.conns.peak > w->worker.conns.used + TRIM_SPARE)
         mk_timer_set(&w->worker.loop.wheel, &w->trim, w->worker.loop.clock.mono_ms + TRIM_MS);
 }

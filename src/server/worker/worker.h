@@ -13,10 +13,13 @@
  * server/run/worker_thread.h. What a later room keeps for a worker is behind a pointer, in the same mapping.
  */
 
+enum { MK_INPUT_SIZE = 4096 };
+
 struct mk_budget;
 struct mk_conn;
 struct mk_crowd;
 struct mk_gather;
+struct mk_input;
 struct mk_tickets;
 
 /** Counters that only their worker writes. */
@@ -32,6 +35,8 @@ struct mk_worker {
     struct mk_shared *shared; /* of the server */
     struct mk_view *view;     /* what new requests begin with */
     struct mk_pool conns, jobs;
+    struct mk_pool inputs; /* MK_INPUT_SIZE: buffers, and requests that HTTP/1 does not carry */
+    struct mk_input *open_input; /* with room for the next job: server/h1/job.h; NULL: none */
     struct mk_counters counters;
     struct mk_conn *running;                    /* whose turn it is */
     struct mk_doing {                           /* read by the sentry, too */
