@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "src" / "duda"))
 
-from dudac import makefile, options, run_folder, stuck  # noqa: E402
+from dudac import makefile, options, places, run_folder, stuck  # noqa: E402
 
 
 def test_defaults():
@@ -59,6 +59,11 @@ def test_a_makefile_keeps_the_variables_and_names_a_level_only_where_one_is_give
     text = makefile.text("NAME = x\n", "/out", "/the headers")
     assert "\nNAME = x\n" in text and "DUDA_API_LEVEL" not in text and "-I/the\\ headers" in text
     assert "-DDUDA_API_LEVEL=2 " in makefile.text("", "/out", "/h", level=2)
+
+
+def test_a_service_finds_the_headers_of_the_server_after_its_own():
+    testing = places.Testing(pathlib.Path("/public headers"), pathlib.Path("/libmonkey.so"))
+    assert "-I/h -I/public\\ headers\n" in makefile.text("", "/out", "/h", testing=testing)
 
 
 def test_a_thread_that_runs_is_busy(tmp_path):

@@ -7,7 +7,7 @@ OBJECTS ?= $(patsubst ./%.c,%.o,$(filter-out %_test.c,$(wildcard ./*.c)))
 override DUDAC_OUT := {out}
 override DUDAC_OBJECTS := $(addprefix $(DUDAC_OUT)/,$(OBJECTS))
 # A service of several files may define variables in its headers: they are one (-fcommon), unless CFLAGS says otherwise.
-override DUDAC_FLAGS = {machine}-fPIC -fcommon $(CFLAGS) {compiler}{level}$(DEFS) $(INCDIR) -I{headers}
+override DUDAC_FLAGS = {machine}-fPIC -fcommon $(CFLAGS) {compiler}{level}$(DEFS) $(INCDIR) -I{headers}{public_too}
 
 .PHONY: dudac-all dudac-name dudac-tests
 dudac-all: $(DUDAC_OUT)/$(NAME).duda
@@ -53,6 +53,7 @@ def text(variables, out, headers, level=None, is_32_bit=False, kind="plain", tes
     """
     compiler, linker = KINDS[kind]
     words = {"out": out, "headers": escaped(headers), "level": f"-DDUDA_API_LEVEL={level} " if level else "",
+             "public_too": f" -I{escaped(testing.headers)}" if testing else "",
              "machine": "-m32 " if is_32_bit else "", "compiler": compiler, "linker": linker}
     rules = RULES.format(**words)
     if testing:

@@ -43,6 +43,8 @@
     X(http, duda_api_http)                                                                         \
     X(view, duda_api_view)
 
+struct mk_request; /* <monkey/request.h> */
+
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {
     size_t size; /* sizeof(struct duda_api_objects) of the plugin */
@@ -59,6 +61,7 @@ struct duda_api_objects {
     const struct duda_host *host;                                    /* for packages: duda_host.h */
     DUDA_OBJECTS_3(DUDA_OBJECT_MEMBER)
 #undef DUDA_OBJECT_MEMBER
+    struct mk_request *(*request_of)(duda_request_t *dr); /* duda_request() */
 };
 
 #if defined(DUDA_INSIDE) || defined(__cplusplus)
@@ -125,6 +128,22 @@ static inline void duda_take_objects(const struct duda_api_objects *given, struc
     mk_list_init(&duda_router_list);
     mk_list_init(&duda_worker_list);
 }
+
+#if DUDA_API_LEVEL >= 3
+/*
+ * [R] Level 3: the same request as libmonkey-web and <monkey/request.h> have it, until the request ends: in the end call-back
+ * it is NULL, as it is for anything that is no request of this worker. Include <monkey/web.h> too.
+ *
+ * Calls that read may be made at any time before: fields, cookies, the query, what the client prefers, values of the path.
+ * The body has been read, so body, forms and tasks are those of the service. A call that answers takes the place of
+ * `response`: it has no fields of response->header() or of the session, and response->end() after it only says what is
+ * called at the end. Where it is made outside the call-back of the request, as in a timer, response->end() must follow.
+ */
+static inline struct mk_request *duda_request(duda_request_t *dr)
+{
+    return duda_objects_given->request_of(dr);
+}
+#endif
 
 /* [M] same as global->init */
 static inline void duda_global_init(duda_global_t *g, void *(*callback)(void *), void *arg)

@@ -49,5 +49,6 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .input = &mk_duda_input,
         .http = &mk_duda_http,
         .view = &mk_duda_view,
+        .request_of = mk_duda_request_given,
     };
 }

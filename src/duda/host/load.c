@@ -4,6 +4,8 @@
 #include "package/package.h"
 #include "service/library.h"
 
+#include <monkey/web/cookie.h>
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -220,6 +222,7 @@ static int load(struct mk_duda_service *s, const char *path)
     unsigned n;
     char why[200];
 
+    mk_duda_library_share((void (*)(void))mk_cookie_write); /* for duda_request() */
     s->library = mk_duda_library_open(path, why, sizeof(why));
     if (!s->library) {
         mk_duda_log(s, MK_LOG_WARN, "skipped: %s", why);

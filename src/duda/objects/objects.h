@@ -50,5 +50,6 @@ void mk_duda_global_init(struct web_service *ws, duda_global_t *g, void *(*callb
                          void *arg);
 int mk_duda_logger_create(struct web_service *ws, duda_logger_t *log, char *name);
 void mk_duda_set_signal_callback(struct web_service *ws, void (*func)(int fd, uint64_t val));
+struct mk_request *mk_duda_request_given(duda_request_t *dr);
 
 #endif

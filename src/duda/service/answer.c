@@ -253,11 +253,27 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
     return 0;
 }
 
+bool mk_duda_answer_take(struct mk_duda_request *rq)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    if (!rq->r || rq->state != MK_DUDA_REQUEST_CALLED)
+        return false;
+    mk_request_facts(rq->r, &facts);
+    if (facts.status == 0)
+        return false;
+    (void)mk_duda_session_commit(rq); /* the head has gone without it */
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
+    rq->has_begun = true;
+    mk_duda_answer_push(rq);
+    return true;
+}
+
 int mk_duda_answer_clear(struct mk_duda_request *rq)
 {
     struct mk_duda_out *out = &rq->out;
 
-    if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
+    if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off || mk_duda_answer_adopt(rq))
         return -1;
     while (out->first)
         drop_first(out);
@@ -521,6 +537,8 @@ int mk_duda_answer_end(struct mk_duda_request *rq)
 
     if (!is_open(rq))
         return -1;
+    if (mk_duda_answer_adopt(rq))
+        return 0;
     if (state == MK_DUDA_REQUEST_CALLED && is_short(&rq->out))
         return refuse(rq, 503);
     if (rq->out.headers_off)

@@ -38,6 +38,16 @@ int mk_duda_answer_stream(struct mk_duda_request *rq, void (*more)(duda_request_
 int mk_duda_answer_end(struct mk_duda_request *rq);
 /** The end of a call that makes a whole answer. @param result  -1: it failed. @return -1: likewise; the request has ended where memory was missing */
 int mk_duda_answer_whole(struct mk_duda_request *rq, int result);
+/** mk_duda_answer_adopt for a request that duda_request() has given to the service. */
+bool mk_duda_answer_take(struct mk_duda_request *rq);
+/**
+ * Has the service given the answer by calls of the server, with duda_request()? It is that of the request then, and what was
+ * queued is dropped.
+ */
+static inline bool mk_duda_answer_adopt(struct mk_duda_request *rq)
+{
+    return rq->is_given && mk_duda_answer_take(rq);
+}
 /** What end() waited for has happened. @param is_good  false: the client gets 503 in place of the answer */
 void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good);
 /** The service forgot it: the client gets 500 in place of what was queued. Nothing of it was sent. */

@@ -253,7 +253,7 @@ static void call_service(struct mk_duda_request *rq)
     if (!rq->route || (mk_duda_route_before(rq->route->before, rq) &&
                        (!rq->route->read_inputs || rq->route->read_inputs(rq))))
         rq->target->function(&rq->dr);
-    if (!is_forgotten(rq))
+    if (mk_duda_answer_adopt(rq) || !is_forgotten(rq))
         return;
     mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s called neither end() nor wait()",
                 rq->callback);

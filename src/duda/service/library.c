@@ -92,6 +92,18 @@ static void *open_copy(const char *path)
     return library;
 }
 
+void mk_duda_library_share(void (*call)(void))
+{
+    const union {
+        void (*call)(void);
+        const void *object;
+    } place = {call};
+    Dl_info info;
+
+    if (dladdr(place.object, &info) && info.dli_fname)
+        (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 void *mk_duda_library_open(const char *path, char *why, size_t size)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);

@@ -12,6 +12,9 @@
  */
 void *mk_duda_library_open(const char *path, char *why, size_t size);
 
+/** Let objects that are opened from now on find the calls of the library that has this one, without being linked with it. */
+void mk_duda_library_share(void (*call)(void));
+
 /**
  * The file of which an object is the copy, for reports of crashes: in a signal handler, too.
  * @param name  as dladdr() has it

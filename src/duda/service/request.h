@@ -97,6 +97,7 @@ struct mk_duda_request {
     bool is_early;   /* it was called before its body had come */
     bool is_at_head; /* its guards are asked before its body is read */
     bool is_whole;   /* the complete answer was sent */
+    bool is_given;   /* to the service, which may answer it without `response`: duda_request() */
     bool is_traced;  /* changes of its state are logged */
 };
 

@@ -2,6 +2,7 @@
 #include "service/route.h"
 
 #include "kit/text/words.h"
+#include "service/answer.h"
 #include "service/part.h"
 
 #include <stdio.h>
@@ -305,6 +306,7 @@ static bool call_hooks(const struct mk_duda_hook *newest, struct mk_duda_request
         newest->check(rq, newest->arg);
     else
         newest->function(&rq->dr);
+    (void)mk_duda_answer_adopt(rq);
     return rq->state == MK_DUDA_REQUEST_CALLED && !mk_duda_request_waits(rq);
 }
 

@@ -182,6 +182,16 @@ static int validate_request(duda_request_t *dr)
     return w && mk_duda_table_has(w->requests, dr) ? MK_TRUE : MK_FALSE;
 }
 
+struct mk_request *mk_duda_request_given(duda_request_t *dr)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "duda_request");
+
+    if (!rq || !rq->r)
+        return NULL;
+    rq->is_given = true;
+    return rq->r;
+}
+
 const struct duda_api_request mk_duda_request = {
     .is_data = is_data,
     .is_get = is_get,

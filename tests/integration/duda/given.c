@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <monkey/web.h>
+
+#include "webservice.h"
+
+#include <stdatomic.h>
+
+DUDA_REGISTER("tests", "calls of libmonkey-web on a request of a service");
+
+static atomic_int ended, was_null;
+static duda_request_t *last;
+
+static void note_end(duda_request_t *dr)
+{
+    atomic_fetch_add(&was_null, duda_request(dr) == NULL);
+    atomic_fetch_add(&ended, 1);
+}
+
+/* ---- what reads ---- */
+
+static void read_it(duda_request_t *dr)
+{
+    static const struct mk_str types[] = {MK_STR_INIT("text/html"),
+                                          MK_STR_INIT("application/json")};
+    struct mk_request *r = duda_request(dr);
+    struct mk_str cookie = mk_cookie_value(r, MK_STR("a")), name = mk_path_value(r, MK_STR("name"));
+    int64_t n = -1;
+
+    if (mk_query_int(r, MK_STR("n"), &n) < 0)
+        n = -2;
+    response->send(dr, 200, "text/plain", "%.*s %.*s %lld %d", (int)cookie.len, cookie.p,
+                   (int)name.len, name.p, (long long)n,
+                   mk_choose_type(mk_request_header(r, MK_STR("Accept")), types, 2));
+}
+
+/* ---- what answers ---- */
+
+static void answer(duda_request_t *dr)
+{
+    response->header(dr, "X-Dropped", "1");
+    response->printf(dr, "dropped");
+    (void)mk_reply_bytes(duda_request(dr), 201, "text/plain", MK_STR("given"));
+    response->finalize(dr, note_end);
+}
+
+static void answer_alone(duda_request_t *dr)
+{
+    (void)mk_reply_error(duda_request(dr), 410, NULL);
+}
+
+/* After it, the objects of the service have nothing to add. */
+static void answer_twice(duda_request_t *dr)
+{
+    (void)mk_reply_bytes(duda_request(dr), 200, "text/plain", MK_STR("first"));
+    if (response->send(dr, 200, "text/plain", "second") != -1)
+        abort();
+}
+
+static void as_entity(duda_request_t *dr)
+{
+    struct mk_json j;
+
+    mk_json_begin_reply(&j, duda_request(dr), 1000);
+    mk_json_object(&j);
+    mk_json_key(&j, MK_STR("given"));
+    mk_json_bool(&j, true);
+    mk_json_close(&j);
+    (void)mk_reply_json(duda_request(dr), 200, &j);
+}
+
+static void events(duda_request_t *dr)
+{
+    const struct mk_sse_event event = {.size = sizeof(event), .data = MK_STR_INIT("one")};
+    struct mk_sse *s;
+
+    if (mk_sse_open(duda_request(dr), NULL, &s) < 0 || mk_sse_send(s, &event) < 0)
+        abort();
+    mk_sse_close(s);
+    response->finalize(dr, note_end);
+}
+
+static void nothing(duda_request_t *dr)
+{
+    (void)duda_request(dr);
+}
+
+/* Outside the call-back. */
+static void answer_now(void *arg)
+{
+    (void)arg;
+    (void)mk_reply_bytes(duda_request(last), 200, "text/plain", MK_STR("late"));
+    (void)(response->_end)(last, note_end);
+}
+
+static void answer_late(duda_request_t *dr)
+{
+    last = dr;
+    response->wait(dr);
+    timer->after(20, answer_now, NULL);
+}
+
+/* ---- a hook ---- */
+
+static void refuse(duda_request_t *dr)
+{
+    if (mk_request_header(duda_request(dr), MK_STR("X-Key")).p == NULL)
+        (void)mk_reply_error(duda_request(dr), 403, NULL);
+}
+
+static void guarded(void)
+{
+    router->before(refuse);
+    router->get("/it", read_it);
+}
+
+static void counts(duda_request_t *dr)
+{
+    int nobody = duda_request(NULL) == NULL;
+
+    response->send(dr, 200, "text/plain", "%d %d %d", atomic_load(&ended), atomic_load(&was_null),
+                   nobody);
+}
+
+int duda_main()
+{
+    router->get("/read/:name", read_it);
+    router->get("/answer", answer);
+    router->get("/alone", answer_alone);
+    router->get("/twice", answer_twice);
+    router->get("/entity", as_entity);
+    router->get("/events", events);
+    router->get("/nothing", nothing);
+    router->get("/late", answer_late);
+    router->get("/counts", counts);
+    router->group("/guarded", guarded);
+    return 0;
+}

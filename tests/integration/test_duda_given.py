@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""duda_request(): calls of libmonkey-web on the requests of a service."""
+
+import json
+
+import pytest
+
+from harness import duda
+from harness.client import eventually
+
+INCLUDE = duda.HEADERS.parents[2] / "include"
+
+
+@pytest.fixture(scope="module")
+def server(start_shared, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("services")
+    duda.build(folder, "given", level=3, flags=("-fcommon", f"-I{INCLUDE}"))
+    return start_shared(server="Workers 1", **duda.config(folder, "given"))
+
+
+def counts(server):
+    return [int(word) for word in server.get("/given/counts").body.split()]
+
+
+def test_calls_that_read(server):
+    answer = server.get("/given/read/x%20y?n=7", headers={"Cookie": "b=2; a=1", "Accept": "application/json"})
+    assert answer.body == b"1 x y 7 1"
+
+
+def test_an_answer_takes_the_place_of_what_was_queued(server):
+    answer = server.get("/given/answer")
+    assert (answer.status, answer.body, answer.header("X-Dropped")) == (201, b"given", None)
+
+
+def test_an_answer_without_end_is_whole(server):
+    assert server.get("/given/alone").status == 410
+
+
+def test_the_first_answer_counts(server):
+    assert server.get("/given/twice").body == b"first"
+
+
+def test_json_of_the_library(server):
+    assert json.loads(server.get("/given/entity").body) == {"given": True}
+
+
+def test_events_of_the_library(server):
+    assert server.get("/given/events").body == b"data: one\n\n"
+
+
+def test_a_request_that_is_only_asked_for_has_no_answer(server):
+    assert server.get("/given/nothing").status == 500
+
+
+def test_an_answer_after_the_call_back(server):
+    assert server.get("/given/late").body == b"late"
+
+
+@pytest.mark.parametrize("headers, status", [({}, 403), ({"X-Key": "1"}, 200)])
+def test_a_hook_that_answers_ends_the_request(server, headers, status):
+    assert server.get("/given/guarded/it", headers=headers).status == status
+
+
+def test_it_is_null_when_the_request_has_ended(server):
+    before = counts(server)
+    server.get("/given/answer")
+    assert eventually(lambda: counts(server)[0] == before[0] + 1)
+    ended, was_null, nobody = counts(server)
+    assert ended == was_null and nobody == 1
