@@ -22,6 +22,7 @@
 #include <monkey/web/multipart.h>
 #include <monkey/web/query.h>
 #include <monkey/web/router.h>
+#include <monkey/web/signed.h>
 #include <monkey/web/sse.h>
 #include <monkey/web/task.h>
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """duda_request(): calls of libmonkey-web on the requests of a service."""
 
+import base64
+import hashlib
+import hmac
 import json
 
 import pytest
@@ -59,6 +62,45 @@ def test_an_answer_after_the_call_back(server):
 @pytest.mark.parametrize("headers, status", [({}, 403), ({"X-Key": "1"}, 200)])
 def test_a_hook_that_answers_ends_the_request(server, headers, status):
     assert server.get("/given/guarded/it", headers=headers).status == status
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def signed(value, key=b"new key, of at least thirty-two bytes", expires=4102444800, name=b"user"):
+    """The text of a value: RFC 2104 over the purpose, the name, the value and its time."""
+    body = f"{base64url(value)}.{expires}"
+    message = b"monkey signed 1 %d\n%s%s" % (len(name), name, body.encode())
+    return f"{body}.{base64url(hmac.new(key, message, hashlib.sha256).digest())}"
+
+
+def test_a_signed_cookie_is_that_of_its_description(server):
+    cookie = server.get("/given/sign?value=ann").header("Set-Cookie")
+    assert cookie.split(";")[0] == "user=" + signed(b"ann")
+
+
+OLD = b"old key, of at least thirty-two bytes"
+
+
+@pytest.mark.parametrize("text, status, body", [
+    (signed(b"ann"), 200, b"ann by 0"),
+    (signed(b"ann", OLD), 200, b"ann by 1"),
+    (signed(b"ann", b"a key of somebody else, of 32 bytes"), 403, b"-2"),
+    (signed(b"ann", name=b"other"), 403, b"-2"),
+    (signed(b"ann", expires=1), 403, b"-10"),
+    (signed(b"ann")[:-1], 403, b"-2"),
+    (signed(b"bob").split(".")[0] + "." + signed(b"ann").split(".", 1)[1], 403, b"-2"),
+    (signed(b"x" * 65), 403, b"-3"),
+    ("", 403, b"-2"),
+])
+def test_signed_cookies_of_clients(server, text, status, body):
+    answer = server.get("/given/verify", headers={"Cookie": f"user={text}"})
+    assert (answer.status, answer.body) == (status, body)
+
+
+def test_no_signed_cookie(server):
+    assert server.get("/given/verify").body == b"-6"
 
 
 def test_it_is_null_when_the_request_has_ended(server):

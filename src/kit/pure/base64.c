@@ -76,6 +76,16 @@ ssize_t base64_decode_among(void *bytes, const char *text, size_t len)
     return decode(bytes, text, len, true);
 }
 
+size_t base64url_encode(char *text, const void *bytes, size_t len)
+{
+    const size_t used = base64url_encoded_len(len);
+
+    (void)base64_encode(text, bytes, len);
+    for (size_t i = 0; i < used; i++)
+        text[i] = (char)(text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i]);
+    return used;
+}
+
 static int six_bits_of_url(char c)
 {
     if (c == '+' || c == '/')

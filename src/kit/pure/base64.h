@@ -39,6 +39,19 @@ ssize_t base64_decode(void *bytes, const char *text, size_t len);
  */
 ssize_t base64_decode_among(void *bytes, const char *text, size_t len);
 
+/** @return the length of the text of base64url without padding. */
+static inline size_t base64url_encoded_len(size_t len)
+{
+    return len / 3 * 4 + (len % 3 > 0 ? len % 3 + 1 : 0);
+}
+
+/**
+ * Encode as base64url without padding (RFC 4648 section 5).
+ * @param text  room for base64_encoded_len(len); not terminated
+ * @return the length of the text.
+ */
+size_t base64url_encode(char *text, const void *bytes, size_t len);
+
 /**
  * Decode base64url without padding (RFC 7515 section 2). Bits that no byte has must be zero, so each text has one form.
  * @param bytes  room for base64_decoded_room(len)

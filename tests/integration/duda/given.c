@@ -99,6 +99,36 @@ static void answer_late(duda_request_t *dr)
     timer->after(20, answer_now, NULL);
 }
 
+/* ---- signed cookies ---- */
+
+static struct mk_signer *signer; /* of this process, as a file of keys would be */
+
+static void sign(duda_request_t *dr)
+{
+    const char *value = query->get(dr, "value");
+    char text[MK_SIGNED_TEXT + 1];
+    struct duda_cookie c = {.name = "user", .value = text};
+    ssize_t len = mk_signed_write(text, sizeof(text) - 1, signer, MK_STR("user"),
+                                  (struct mk_str){value, strlen(value)}, 4102444800);
+
+    text[len > 0 ? len : 0] = '\0';
+    cookie->put(dr, &c);
+    response->send(dr, 200, "text/plain", "%zd", len);
+}
+
+static void verify(duda_request_t *dr)
+{
+    char value[64];
+    unsigned key = 0;
+    ssize_t len =
+        mk_signed_cookie(duda_request(dr), signer, MK_STR("user"), value, sizeof(value), &key);
+
+    if (len < 0)
+        response->send(dr, 403, "text/plain", "%zd", len);
+    else
+        response->send(dr, 200, "text/plain", "%.*s by %u", (int)len, value, key);
+}
+
 /* ---- a hook ---- */
 
 static void refuse(duda_request_t *dr)
@@ -123,6 +153,13 @@ static void counts(duda_request_t *dr)
 
 int duda_main()
 {
+    const struct mk_str keys[] = {MK_STR_INIT("new key, of at least thirty-two bytes"),
+                                  MK_STR_INIT("old key, of at least thirty-two bytes")};
+
+    if (mk_signer_new(&signer, keys, 2) < 0)
+        return -1;
+    router->get("/sign", sign);
+    router->get("/verify", verify);
     router->get("/read/:name", read_it);
     router->get("/answer", answer);
     router->get("/alone", answer_alone);

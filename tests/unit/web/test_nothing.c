@@ -51,6 +51,7 @@ static const struct mk_task_calls task_calls = {
 
 static struct mk_str text;
 static struct mk_form *form;
+static struct mk_signer *signer;
 static struct mk_sse *sse;
 static struct mk_multipart *parts;
 static struct mk_json json;
@@ -95,6 +96,20 @@ static char room[64];
       MK_E_INVALID)                                                                                \
     X(cookie_without_reply,                                                                        \
       mk_reply_cookie(NULL, &(struct mk_cookie){.size = sizeof(struct mk_cookie)}), MK_E_INVALID)  \
+    X(signer_without_place, mk_signer_new(NULL, &text, 1), MK_E_INVALID)                           \
+    X(signer_without_keys, mk_signer_new(&signer, NULL, 1), MK_E_INVALID)                          \
+    X(nobody_signs, mk_signed_write(room, sizeof(room), NULL, MK_STR("a"), MK_STR("b"), 1),        \
+      MK_E_INVALID)                                                                                \
+    X(nobody_verifies,                                                                             \
+      mk_signed_read(room, sizeof(room), NULL, MK_STR("a"), MK_STR("b"), 1, NULL), MK_E_INVALID)   \
+    X(signed_cookie_without_request,                                                               \
+      mk_signed_cookie(NO_REQUEST, NULL, MK_STR("a"), room, sizeof(room), NULL), MK_E_INVALID)     \
+    X(signed_cookie_without_signer,                                                                \
+      mk_signed_cookie(r, NULL, MK_STR("a"), room, sizeof(room), NULL), MK_E_INVALID)              \
+    X(signed_cookie_without_reply,                                                                 \
+      mk_reply_signed_cookie(NULL, NULL, &(struct mk_cookie){.size = sizeof(struct mk_cookie)},    \
+                             1),                                                                   \
+      MK_E_INVALID)                                                                                \
     X(tag_without_room, mk_etag_write(NULL, MK_STR("a"), false).p != NULL, false)                  \
     X(check_without_request, mk_entity_check(NO_REQUEST, &entity), 412)                            \
     X(check_without_entity, mk_entity_check(r, NULL), 412)                                         \
@@ -166,6 +181,7 @@ static long long wrong_result;
 static void call_the_silent(void)
 {
     mk_router_free(NULL);
+    mk_signer_free(NULL);
     mk_sse_close(NULL);
     mk_multipart_free(NULL);
     mk_task_group_free(NULL);

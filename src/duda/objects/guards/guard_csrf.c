@@ -2,6 +2,7 @@
 #include "kit/digest/digest.h"
 #include "kit/digest/hmac.h"
 #include "kit/pure/hex.h"
+#include "kit/sha2/sha2.h"
 #include "kit/text/words.h"
 #include "objects/guards/guard.h"
 #include "objects/objects.h"
@@ -9,7 +10,6 @@
 #include "objects/request/form.h"
 #include "objects/session/session.h"
 #include "objects/session/session_store.h"
-#include "packages/sha256/sha2.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "kit/digest/digest.h"
 #include "kit/digest/hmac.h"
-#include "sha2.h"
+#include "kit/sha2/sha2.h"
 
 /* SHA-256 and SHA-512 (FIPS 180-4) and their message codes. */
 

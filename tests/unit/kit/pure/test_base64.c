@@ -161,6 +161,27 @@ static void test_base64url(void **state)
     }
 }
 
+/* RFC 4648 sections 5 and 10; what is encoded is read again. */
+static void base64url_is_written_as_it_is_read(void **state)
+{
+    static const struct {
+        const char *bytes, *text;
+    } rows[] = {{"", ""},        {"f", "Zg"},        {"fo", "Zm8"},
+                {"foo", "Zm9v"}, {"foob", "Zm9vYg"}, {"\xfb\xff\xfe", "-__-"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[16], again[16];
+        const size_t len = strlen(rows[i].bytes), got = base64url_encode(text, rows[i].bytes, len);
+
+        assert_int_equal(got, strlen(rows[i].text));
+        assert_int_equal(got, base64url_encoded_len(len));
+        assert_memory_equal(text, rows[i].text, got);
+        assert_int_equal(base64url_decode((uint8_t *)again, text, got), len);
+        assert_memory_equal(again, rows[i].bytes, len);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_base64),
         cmocka_unit_test(test_base64url),
+        cmocka_unit_test(base64url_is_written_as_it_is_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sha2.h"
+#include "kit/sha2/sha2.h"
 
 #include <string.h>
 

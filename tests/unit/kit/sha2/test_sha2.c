@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "duda_test.h"
+#include "kit/sha2/sha2.h"
 
-#include "packages/sha256/sha2.h"
-
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
+
+#define NUMBER_OF(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 /* The examples of FIPS 180-4: the empty text, one block, two blocks, and a million letters. */
 static const struct {

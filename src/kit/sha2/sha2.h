@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DUDA_SHA2_H
-#define MK_DUDA_SHA2_H
+#ifndef KIT_SHA2_H
+#define KIT_SHA2_H
 
 #include <stddef.h>
 #include <stdint.h>
