@@ -47,7 +47,7 @@ struct ws_gathered {
 };
 
 struct ws_queue;
-struct ws_member;
+struct group_member;
 
 struct mk_ws {
     struct mk_stream *stream;
@@ -59,7 +59,7 @@ struct mk_ws {
     struct ws_gathered *gathered; /* NULL: nothing is incomplete */
     struct ws_queue *queue;       /* NULL: nothing waits */
     struct mk_ws_handle *handle;  /* NULL: nobody asked for one */
-    struct ws_member *groups;     /* NULL: in none */
+    struct group_member *groups;  /* NULL: in none */
     uint32_t heard_ms;            /* when the peer sent last */
     uint32_t held;                /* bytes, as was reported for MaxMemory */
     uint16_t code;                /* for on_close */
