@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/web/sse.h>
+#include "web/sse_int.h"
 
 #include <monkey/events.h>
 
-#include "base/buf.h"
 #include "base/heap.h"
 #include "base/str.h"
+#include "kit/group/group.h"
 
 /* Streams of events. What waits for the client is a text in memory, from `sent` on. */
 
 enum { QUEUE = 64 << 10, HEARTBEAT_MS = 15000 };
 
-struct mk_sse {
-    struct mk_request *r;
-    struct mk_sse_options options; /* without zeros */
-    struct mk_buf queue;
-    size_t sent;
-    struct mk_alarm *heartbeat;
-    bool is_closed;
-    bool wants_room; /* somebody was told that it is full */
-    bool was_quiet;  /* no event since the last heartbeat was set */
-};
-
 static void drop(void *arg)
 {
     struct mk_sse *s = arg;
 
+    group_leave_all(&s->groups);
     mk_alarm_free(s->heartbeat);
     mk_buf_fini(&s->queue);
     mk_heap_free(s);
@@ -117,40 +107,58 @@ static bool is_one_line(struct mk_str text)
                              !memchr(text.p, '\0', text.len));
 }
 
-/* What was added last does not fit. */
-static int take_back(struct mk_sse *s, size_t len)
+/* @return 0; what was added last does not fit, and is taken back: MK_E_BUSY, MK_E_LIMIT or MK_E_NOMEM */
+static int keep(struct mk_sse *s, size_t before)
 {
-    int err = s->queue.error;
+    const int err = s->queue.error;
 
-    s->queue.len = len;
+    if (err == 0) {
+        s->was_quiet = false;
+        mk_request_hold(s->r, s->queue.cap);
+        mk_request_resume(s->r);
+        return 0;
+    }
+    s->queue.len = before;
     s->queue.error = 0;
-    if (err != MK_E_LIMIT)
-        return err;
-    if (len == 0)
-        return MK_E_LIMIT;
-    s->wants_room = true;
-    return MK_E_BUSY;
+    return err == MK_E_LIMIT && before > 0 ? MK_E_BUSY : err;
+}
+
+int mk_sse_format(struct mk_buf *b, const struct mk_sse_event *event)
+{
+    struct mk_sse_event e = {.size = sizeof(e)};
+
+    memcpy(&e, event, event->size < sizeof(e) ? event->size : sizeof(e));
+    if (!is_one_line(e.type) || !is_one_line(e.id))
+        return MK_E_INVALID;
+    put_event(b, &e);
+    return 0;
+}
+
+int mk_sse_add(struct mk_sse *s, struct mk_str text)
+{
+    size_t before;
+
+    forget_sent(s);
+    before = s->queue.len;
+    (void)mk_buf_append_str(&s->queue, text);
+    return keep(s, before);
 }
 
 int mk_sse_send(struct mk_sse *s, const struct mk_sse_event *event)
 {
-    struct mk_sse_event e = {.size = sizeof(e)};
     size_t before;
+    int err;
 
-    if (!s || !event)
-        return MK_E_INVALID;
-    memcpy(&e, event, event->size < sizeof(e) ? event->size : sizeof(e));
-    if (s->is_closed || !is_one_line(e.type) || !is_one_line(e.id))
+    if (!s || !event || s->is_closed)
         return MK_E_INVALID;
     forget_sent(s);
     before = s->queue.len;
-    put_event(&s->queue, &e);
-    if (s->queue.error)
-        return take_back(s, before);
-    s->was_quiet = false;
-    mk_request_hold(s->r, s->queue.cap);
-    mk_request_resume(s->r);
-    return 0;
+    err = mk_sse_format(&s->queue, event);
+    if (err < 0)
+        return err;
+    err = keep(s, before);
+    s->wants_room = s->wants_room || err == MK_E_BUSY;
+    return err;
 }
 
 void mk_sse_close(struct mk_sse *s)
@@ -158,6 +166,7 @@ void mk_sse_close(struct mk_sse *s)
     if (!s)
         return;
     s->is_closed = true;
+    group_leave_all(&s->groups);
     mk_alarm_cancel(s->heartbeat);
     mk_request_resume(s->r);
 }
@@ -195,6 +204,8 @@ static struct mk_sse *new_stream(struct mk_request *r, const struct mk_sse_optio
         return NULL;
     mk_request_facts(r, &facts);
     s->r = r;
+    s->worker = facts.worker;
+    s->server = facts.server;
     set_options(&s->options, options);
     mk_buf_init(&s->queue, s->options.queue);
     s->heartbeat = mk_alarm_new(facts.worker, beat, s);

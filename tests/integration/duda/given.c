@@ -129,6 +129,76 @@ static void verify(duda_request_t *dr)
         response->send(dr, 200, "text/plain", "%.*s by %u", (int)len, value, key);
 }
 
+/* ---- a group of event streams ---- */
+
+static struct mk_sse_group *news;
+static pthread_once_t news_once = PTHREAD_ONCE_INIT;
+static struct mk_server *server;
+
+static void make_news(void)
+{
+    const struct mk_sse_group_options options = {.size = sizeof(options), .queue = 64 << 20};
+
+    if (mk_sse_group_new(&news, server, &options) < 0)
+        abort();
+}
+
+static void join(duda_request_t *dr)
+{
+    const struct mk_sse_options options = {.size = sizeof(options), .queue = 1 << 20};
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_sse *s;
+
+    mk_request_facts(duda_request(dr), &facts);
+    server = facts.server;
+    pthread_once(&news_once, make_news);
+    if (mk_sse_open(duda_request(dr), &options, &s) < 0 || mk_sse_group_join(news, s) < 0)
+        abort();
+}
+
+/* A thread of its own, which no worker waits for. */
+static void *publish(void *arg)
+{
+    const long count = (long)(intptr_t)arg;
+    static char text[10000];
+
+    memset(text, 'x', sizeof(text));
+    for (long i = 0; i < count; i++) {
+        char id[24];
+        const struct mk_sse_event event = {.size = sizeof(event),
+                                           .id = {id, (size_t)snprintf(id, sizeof(id), "%ld", i)},
+                                           .data = {text, sizeof(text)}};
+
+        if (mk_sse_group_send(news, &event) < 0)
+            abort();
+    }
+    return NULL;
+}
+
+static void begin_publishing(duda_request_t *dr)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, publish, (void *)(intptr_t)atoi(query->get(dr, "count"))) !=
+        0)
+        abort();
+    pthread_detach(thread);
+    response->send(dr, 202, "text/plain", "begun");
+}
+
+static void members(duda_request_t *dr)
+{
+    struct mk_sse_group_facts facts = {.size = sizeof(facts)};
+
+    mk_sse_group_facts(news, &facts);
+    response->send(dr, 200, "text/plain", "%zu %llu", facts.members, facts.slow);
+}
+
+static void close_news(duda_request_t *dr)
+{
+    response->send(dr, 200, "text/plain", "%d", mk_sse_group_close(news));
+}
+
 /* ---- a hook ---- */
 
 static void refuse(duda_request_t *dr)
@@ -158,6 +228,10 @@ int duda_main()
 
     if (mk_signer_new(&signer, keys, 2) < 0)
         return -1;
+    router->get("/join", join);
+    router->get("/publish", begin_publishing);
+    router->get("/members", members);
+    router->get("/close", close_news);
     router->get("/sign", sign);
     router->get("/verify", verify);
     router->get("/read/:name", read_it);

@@ -52,6 +52,7 @@ static const struct mk_task_calls task_calls = {
 static struct mk_str text;
 static struct mk_form *form;
 static struct mk_signer *signer;
+static struct mk_sse_group *group;
 static struct mk_sse *sse;
 static struct mk_multipart *parts;
 static struct mk_json json;
@@ -125,6 +126,13 @@ static char room[64];
     X(event_without_stream,                                                                        \
       mk_sse_send(NULL, &(struct mk_sse_event){.size = sizeof(struct mk_sse_event)}),              \
       MK_E_INVALID)                                                                                \
+    X(group_of_events_without_place, mk_sse_group_new(NULL, NULL, NULL), MK_E_INVALID)             \
+    X(group_of_events_without_server, mk_sse_group_new(&group, NULL, NULL), MK_E_INVALID)          \
+    X(no_group_is_joined, mk_sse_group_join(NULL, NULL), MK_E_INVALID)                             \
+    X(event_without_group,                                                                         \
+      mk_sse_group_send(NULL, &(struct mk_sse_event){.size = sizeof(struct mk_sse_event)}),        \
+      MK_E_INVALID)                                                                                \
+    X(no_group_is_closed, mk_sse_group_close(NULL), MK_E_INVALID)                                  \
     X(last_id_without_request, mk_sse_last_id(NO_REQUEST).p != NULL, false)                        \
     X(task_without_request, mk_task_start(NO_REQUEST, &task_calls, NULL), MK_E_INVALID)            \
     X(task_without_calls, mk_task_start(r, NULL, NULL), MK_E_INVALID)                              \
@@ -183,6 +191,9 @@ static void call_the_silent(void)
     mk_router_free(NULL);
     mk_signer_free(NULL);
     mk_sse_close(NULL);
+    mk_sse_group_free(NULL);
+    mk_sse_group_leave(NULL, NULL);
+    mk_sse_group_facts(NULL, NULL);
     mk_multipart_free(NULL);
     mk_task_group_free(NULL);
     mk_date_write(NULL, 0);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web_scene.h"
 
-struct mk_config *web_config(void)
+struct mk_config *web_config_of(const char *workers)
 {
     struct mk_config *config;
 
     assert_int_equal(mk_config_new(&config, NULL), 0);
     assert_int_equal(mk_config_set(config, "SERVER", "Listen", "127.0.0.1:0", "test"), 0);
-    assert_int_equal(mk_config_set(config, "SERVER", "Workers", "1", "test"), 0);
+    assert_int_equal(mk_config_set(config, "SERVER", "Workers", workers, "test"), 0);
     assert_int_equal(mk_config_set(config, "SERVER", "LogLevel", "error", "test"), 0);
     return config;
+}
+
+struct mk_config *web_config(void)
+{
+    return web_config_of("1");
 }
 
 static void print_fault(void *arg, const char *text, size_t len)

@@ -18,10 +18,13 @@
 
 #include <stdbool.h>
 
-/* What tests of the library share: a server of one worker whose requests come from memory. */
+/* What tests of the library share: a server, mostly of one worker, whose requests come from memory. */
 
 /** A configuration without files that listens on a free port. */
 struct mk_config *web_config(void);
+
+/** The same with so many workers. */
+struct mk_config *web_config_of(const char *workers);
 
 /** A server of that configuration; freed by mk_server_free. */
 struct mk_server *web_serve(struct mk_config *config);

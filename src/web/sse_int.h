@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WEB_SSE_INT_H
+#define WEB_SSE_INT_H
+
+#include "base/buf.h"
+
+#include <monkey/web/sse.h>
+
+struct group_member;
+
+struct mk_sse {
+    struct mk_request *r;
+    struct mk_worker *worker;
+    struct mk_server *server;
+    struct group_member *groups;   /* NULL: in none */
+    struct mk_sse_options options; /* without zeros */
+    struct mk_buf queue;
+    size_t sent;
+    struct mk_alarm *heartbeat;
+    bool is_closed;
+    bool wants_room; /* somebody was told that it is full */
+    bool was_quiet;  /* no event since the last heartbeat was set */
+};
+
+/** Add the text of an event to b, whose error says whether it had room. @return 0; MK_E_INVALID: it is none, and nothing was added. */
+int mk_sse_format(struct mk_buf *b, const struct mk_sse_event *event);
+
+/** Queue such a text. @return as mk_sse_send, but nobody awaits room. */
+int mk_sse_add(struct mk_sse *s, struct mk_str text);
+
+#endif
