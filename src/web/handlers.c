@@ -41,12 +41,18 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     return verdict;
 }
 
+static void on_finish(struct mk_request *r, const struct mk_context *ctx)
+{
+    mk_router_finish(ctx->config, r);
+}
+
 static const struct mk_plugin handlers = {
     MK_PLUGIN("handlers", "handlers of the program"),
     .check_site = check_site,
     .start = start,
     .stop = stop,
     .on_handle = on_handle,
+    .on_finish = on_finish,
     .traits = MK_TRAIT_ELSEWHERE, /* no file is the source of a handler */
 };
 
@@ -67,6 +73,12 @@ static int add_router(struct mk_config *config, struct mk_router **router)
     return err < 0 ? err : mk_config_plugin(config, &handlers, *router);
 }
 
+static int router_of(struct mk_config *config, struct mk_router **router)
+{
+    *router = mk_config_argument(config, &handlers);
+    return *router ? 0 : add_router(config, router);
+}
+
 int mk_config_handle(struct mk_config *config, const char *methods, const char *pattern,
                      mk_handle_fn fn, void *arg)
 {
@@ -75,7 +87,13 @@ int mk_config_handle(struct mk_config *config, const char *methods, const char *
 
     if (!config || !pattern || !fn)
         return MK_E_INVALID;
-    router = mk_config_argument(config, &handlers);
-    err = router ? 0 : add_router(config, &router);
+    err = router_of(config, &router);
     return err < 0 ? err : mk_router_add(router, methods, pattern, fn, arg);
+}
+
+struct mk_routes *mk_config_routes(struct mk_config *config)
+{
+    struct mk_router *router;
+
+    return config && router_of(config, &router) == 0 ? mk_router_routes(router) : NULL;
 }

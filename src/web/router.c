@@ -277,7 +277,7 @@ enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request
     if (s.has_failed || !keep_match(&s))
         return mk_reply_error(r, 500, NULL);
     *route = s.route;
-    return s.route->fn(r, s.route->arg);
+    return router->has_hooks ? mk_routes_call(s.route, r) : s.route->fn(r, s.route->arg);
 }
 
 enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)

@@ -19,6 +19,7 @@ int mk_router_new(struct mk_router **out)
     mk_arena_init(&router->arena, NULL, 0, SIZE_MAX);
     atomic_init(&router->holders, 1);
     router->root.label = MK_STR("");
+    mk_routes_init(router);
     *out = router;
     return 0;
 }
@@ -430,24 +431,46 @@ static int add(struct mk_router *router, struct mk_str methods, struct mk_str te
     return err;
 }
 
-int mk_router_add_if(struct mk_router *router, const char *methods, const char *pattern,
-                     mk_fits_fn fits, mk_handle_fn fn, void *arg)
+/* The pattern behind the prefix of its group. */
+static const char *copy_pattern(struct mk_router *router, struct mk_str prefix, struct mk_str text)
 {
+    char *copy = mk_arena_alloc(&router->arena, prefix.len + text.len + 1);
+
+    if (!copy)
+        return NULL;
+    if (prefix.len > 0)
+        memcpy(copy, prefix.p, prefix.len);
+    memcpy(copy + prefix.len, text.p, text.len);
+    copy[prefix.len + text.len] = '\0';
+    return copy;
+}
+
+int mk_route_add(const struct mk_routes *routes, const char *methods, const char *pattern,
+                 mk_fits_fn fits, mk_handle_fn fn, void *arg)
+{
+    struct mk_router *router = routes->router;
     struct mk_route *route;
     const char *methods_copy, *copy;
 
-    if (!router || !pattern || !fn)
+    if (!pattern || !fn || pattern[0] != '/')
         return MK_E_INVALID;
     route = mk_arena_zalloc(&router->arena, sizeof(*route));
     methods_copy = methods ? mk_arena_strdup(&router->arena, mk_str_from(methods)) : NULL;
-    copy = mk_arena_strdup(&router->arena, mk_str_from(pattern));
+    copy = copy_pattern(router, routes->prefix, mk_str_from(pattern));
     if (!route || !copy || (methods && !methods_copy))
         return MK_E_NOMEM;
     route->pattern = copy;
+    route->routes = routes;
     route->fits = fits;
     route->fn = fn;
     route->arg = arg;
     return add(router, mk_str_from(methods_copy), mk_str_from(copy), route);
+}
+
+int mk_router_add_if(struct mk_router *router, const char *methods, const char *pattern,
+                     mk_fits_fn fits, mk_handle_fn fn, void *arg)
+{
+    return router ? mk_route_add(&router->all, methods, pattern, fits, fn, arg) : MK_E_INVALID;
 }
 
 int mk_router_add(struct mk_router *router, const char *methods, const char *pattern,

@@ -24,7 +24,8 @@ struct mk_route {
     const struct mk_str *names;
     size_t nnames;
     const char *pattern;
-    mk_fits_fn fits; /* NULL: it takes all requests */
+    const struct mk_routes *routes; /* the group that it is in */
+    mk_fits_fn fits;                /* NULL: it takes all requests */
     mk_handle_fn fn;
     void *arg;
 };
@@ -48,8 +49,32 @@ struct mk_route_method {
     struct mk_str name;
 };
 
+struct mk_route_before {
+    struct mk_route_before *next; /* in the order of the calls */
+    mk_handle_fn fn;
+    void *arg;
+};
+
+struct mk_route_after {
+    struct mk_route_after *older;
+    mk_finish_fn fn;
+    void *arg;
+};
+
+/** A group. */
+struct mk_routes {
+    struct mk_router *router;
+    const struct mk_routes *around; /* NULL: it is that of all routes */
+    struct mk_str prefix;           /* with those of the groups around it */
+    unsigned depth, nhooks;
+    struct mk_route_before *before, **last_before;
+    struct mk_route_after *after;
+};
+
 struct mk_router {
     struct mk_arena arena;
+    struct mk_routes all;
+    bool has_hooks, has_after; /* some group */
     struct mk_route_method *own_methods;
     struct mk_route_node root;
     atomic_uint holders; /* the program's configuration, and each one that is in force */
@@ -57,6 +82,16 @@ struct mk_router {
 
 /** Another holder; mk_router_free drops one. */
 void mk_router_hold(struct mk_router *router);
+
+/** As mk_router_add_if, in a group. */
+int mk_route_add(const struct mk_routes *routes, const char *methods, const char *pattern,
+                 mk_fits_fn fits, mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/** The group of all routes of an empty router. */
+void mk_routes_init(struct mk_router *router);
+
+/** Call the hooks before a route and then its handler, or go on with that. */
+enum mk_verdict mk_routes_call(const struct mk_route *route, struct mk_request *r);
 
 /**
  * As mk_router_run.

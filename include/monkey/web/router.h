@@ -41,6 +41,8 @@ struct mk_router;
 
 /** Bounds of one pattern, and of the methods of one path. */
 enum { MK_ROUTE_PATTERN = 1024, MK_ROUTE_VALUES = 16, MK_ROUTE_METHODS = 32 };
+/** Bounds of groups: how deep one may be in others, the group of all routes among them, and hooks of one. */
+enum { MK_ROUTE_DEPTH = 16, MK_ROUTE_HOOKS = 32 };
 
 /** A handler of mk_config_handle that keeps its worker for longer, in ms, is reported in the error log (LogLevel warn). */
 enum { MK_HANDLER_HELD_MS = 500 };
@@ -80,12 +82,69 @@ MK_API struct mk_str mk_path_value(const struct mk_request *r, struct mk_str nam
  */
 MK_API int mk_path_int(const struct mk_request *r, struct mk_str name, int64_t *number) MK_MUST_USE;
 
+/* ---- groups: a prefix, and hooks around handlers ----
+ *
+ *     struct mk_routes *api;
+ *
+ *     mk_routes_before(mk_config_routes(config), name_request, NULL);
+ *     mk_routes_group(mk_config_routes(config), "/api", &api);
+ *     mk_routes_before(api, need_key, keys);
+ *     mk_routes_add(api, "GET", "/items/:id", item, shop);
+ *
+ * The order of these calls has no effect, except that hooks of one group are called in the order in which they were added.
+ */
+
+/** Routes with a prefix and hooks in common. They live as long as their router. */
+struct mk_routes;
+
+/**
+ * Called after the answer of a request was sent, or its client has left: mk_request_result and mk_request_is_whole say how it
+ * ended. On the thread of its worker; it must not block.
+ */
+typedef void (*mk_finish_fn)(struct mk_request *r, void *arg);
+
+/** @return the group of all handlers of a configuration, without a prefix; NULL: config is NULL, or no memory. On the control thread. */
+MK_API struct mk_routes *mk_config_routes(struct mk_config *config);
+
+/**
+ * Make a group in another one.
+ * @param prefix  of the patterns of its routes, behind those of the groups around it: "/api", which may have names, but no `*` and
+ *                no slash at its end; copied. NULL or "": none
+ * @return 0; MK_E_INVALID: the prefix is malformed, or an argument is NULL; MK_E_LIMIT: more than the bounds above; MK_E_NOMEM.
+ * On the control thread, as the next calls.
+ */
+MK_API int mk_routes_group(struct mk_routes *around, const char *prefix,
+                           struct mk_routes **group) MK_MUST_USE;
+
+/** As mk_config_handle, in a group. @param pattern  behind its prefix */
+MK_API int mk_routes_add(struct mk_routes *routes, const char *methods, const char *pattern,
+                         mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/**
+ * Have fn called before the handlers of a group and of the groups in it, those of the outer group first; mk_path_value has
+ * the values of the handler's pattern. After MK_VERDICT_PASS, without an answer, the next hook or the handler is called, and this one
+ * not again for the request, also where the handler returns LATER. With LATER it is called again itself; any other verdict, mostly
+ * DONE with an answer such as 401, is that of the request, and nothing behind it is called. Answers that no handler
+ * gives, such as 405, have no hooks.
+ * @return 0, MK_E_INVALID, MK_E_LIMIT or MK_E_NOMEM.
+ */
+MK_API int mk_routes_before(struct mk_routes *routes, mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/**
+ * Have fn called once after each request for which a hook or handler of the group was called, those of the inner group first
+ * and of one group the last one first. @return as mk_routes_before.
+ */
+MK_API int mk_routes_after(struct mk_routes *routes, mk_finish_fn fn, void *arg) MK_MUST_USE;
+
 /* ---- a router as an object, for plugins ---- */
 
 /** Make an empty router, in start, because nothing ends what check alone has made. @return 0 or MK_E_NOMEM. */
 MK_API int mk_router_new(struct mk_router **router) MK_MUST_USE;
 /** Free it, in stop: after the last request that it was run for. NULL is allowed. */
 MK_API void mk_router_free(struct mk_router *router);
+
+/** @return the group of all its routes; NULL: router is NULL. */
+MK_API struct mk_routes *mk_router_routes(struct mk_router *router);
 
 /** As mk_config_handle, for this router; not while another thread runs it. A failed call changes nothing but memory. */
 MK_API int mk_router_add(struct mk_router *router, const char *methods, const char *pattern,
@@ -115,6 +174,9 @@ MK_API int mk_router_add_if(struct mk_router *router, const char *methods, const
  */
 MK_API enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r,
                                      size_t prefix) MK_MUST_USE;
+
+/** Call the hooks that mk_routes_after has added, in on_finish of the plugin. Of a request that several routers took, the last one's. */
+MK_API void mk_router_finish(const struct mk_router *router, struct mk_request *r);
 
 #ifdef __cplusplus
 }

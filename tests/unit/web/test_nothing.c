@@ -120,6 +120,12 @@ static char room[64];
     X(value_without_request, mk_path_value(NO_REQUEST, MK_STR("a")).p != NULL, false)              \
     X(router_without_place, mk_router_new(NULL), MK_E_INVALID)                                     \
     X(no_router_is_filled, mk_router_add(NULL, "GET", "/", say, NULL), MK_E_INVALID)               \
+    X(routes_of_no_configuration, mk_config_routes(NULL) != NULL, false)                           \
+    X(routes_of_no_router, mk_router_routes(NULL) != NULL, false)                                  \
+    X(group_in_no_group, mk_routes_group(NULL, "/a", NULL), MK_E_INVALID)                          \
+    X(route_in_no_group, mk_routes_add(NULL, "GET", "/", say, NULL), MK_E_INVALID)                 \
+    X(hook_of_no_group, mk_routes_before(NULL, say, NULL), MK_E_INVALID)                           \
+    X(end_of_no_group, mk_routes_after(NULL, NULL, NULL), MK_E_INVALID)                            \
     X(no_router_is_run, mk_router_run(NULL, r, 0), MK_VERDICT_PASS)                                \
     X(events_without_request, mk_sse_open(NO_REQUEST, NULL, &sse), MK_E_INVALID)                   \
     X(events_without_place, mk_sse_open(r, NULL, NULL), MK_E_INVALID)                              \
@@ -189,6 +195,7 @@ static long long wrong_result;
 static void call_the_silent(void)
 {
     mk_router_free(NULL);
+    mk_router_finish(NULL, NULL);
     mk_signer_free(NULL);
     mk_sse_close(NULL);
     mk_sse_group_free(NULL);
