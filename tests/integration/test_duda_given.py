@@ -103,6 +103,18 @@ def test_no_signed_cookie(server):
     assert server.get("/given/verify").body == b"-6"
 
 
+@pytest.mark.parametrize("method, path, headers, status, body", [
+    ("GET", "/api/7", {"X-Key": "1"}, 200, b"7"),
+    ("GET", "/api/7", {}, 401, None),
+    ("GET", "/api/x", {"X-Key": "1"}, 404, b"no route"),
+    ("GET", "/free/x", {}, 200, b"x"),
+    ("POST", "/api/7", {}, 405, None),
+])
+def test_a_router_of_the_library_with_groups_and_hooks(server, method, path, headers, status, body):
+    answer = server.request(f"/given/own{path}", method, headers=headers)
+    assert answer.status == status and body in (None, answer.body)
+
+
 def test_it_is_null_when_the_request_has_ended(server):
     before = counts(server)
     server.get("/given/answer")

@@ -199,6 +199,39 @@ static void close_news(duda_request_t *dr)
     response->send(dr, 200, "text/plain", "%d", mk_sse_group_close(news));
 }
 
+/* ---- a router of the library, with groups and hooks ---- */
+
+static struct mk_router *own;
+
+static enum mk_verdict need_key(struct mk_request *r, void *arg)
+{
+    (void)arg;
+    return mk_request_header(r, MK_STR("X-Key")).p ? MK_VERDICT_PASS : mk_reply_error(r, 401, NULL);
+}
+
+static enum mk_verdict show_id(struct mk_request *r, void *arg)
+{
+    (void)arg;
+    return mk_reply_bytes(r, 200, "text/plain", mk_path_value(r, MK_STR("id")));
+}
+
+static int make_router(void)
+{
+    struct mk_routes *api;
+
+    if (mk_router_new(&own) < 0 || mk_routes_group(mk_router_routes(own), "/api", &api) < 0)
+        return -1;
+    return mk_routes_before(api, need_key, NULL) +
+           mk_routes_add(api, "GET", "/:id<int>", show_id, NULL) +
+           mk_routes_add(mk_router_routes(own), "GET", "/free/:id", show_id, NULL);
+}
+
+static void run_own(duda_request_t *dr)
+{
+    if (mk_router_run(own, duda_request(dr), strlen("/given/own")) == MK_VERDICT_PASS)
+        response->send(dr, 404, "text/plain", "no route");
+}
+
 /* ---- a hook ---- */
 
 static void refuse(duda_request_t *dr)
@@ -226,8 +259,9 @@ int duda_main()
     const struct mk_str keys[] = {MK_STR_INIT("new key, of at least thirty-two bytes"),
                                   MK_STR_INIT("old key, of at least thirty-two bytes")};
 
-    if (mk_signer_new(&signer, keys, 2) < 0)
+    if (mk_signer_new(&signer, keys, 2) < 0 || make_router() < 0)
         return -1;
+    router->route("GET POST", "/own/*rest", run_own);
     router->get("/join", join);
     router->get("/publish", begin_publishing);
     router->get("/members", members);
