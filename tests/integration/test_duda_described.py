@@ -11,6 +11,7 @@ from harness.tab import Tab
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
+TEXT = r"^[^\u0000]*$"  # of a schema: what a text of C can be
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,8 @@ def test_a_field_of_the_head(server):
         ("query", "tag", "must have at least 1 characters")]),
     ("1/books?q=a&q=b", [("query", "q", "is given more than once")]),
     ("1/books?q=%ff", [("query", "q", "must be UTF-8")]),
-    ("1/books?q=a&other=%zz", [("query", "", "has a malformed escape")]),
+    ("1/books?q=a&other=%zz", [("query", "", "has a malformed escape or a NUL")]),
+    ("1/books?q=a&other=%00", [("query", "", "has a malformed escape or a NUL")]),
     ("1/books?q=a&" + "b&" * 1000, [("query", "", "has more than 1,000 values")]),
     ("1/books?q=a" + "&tag=b" * 4, [("query", "tag", "must have at most 3 values")]),
     ("%31x/books?q=" + "a" * 21, [("path", "id", "must be a whole number of 64 bits"), ("query", "q", "must have at most 20 characters")]),
@@ -128,6 +130,8 @@ def test_forms(server):
     assert errors(send(b"text=&stars=9&keep=x")) == [
         ("form", "text", "must have at least 1 characters"), ("form", "stars", "must be at most 5"), ("form", "keep", "must be true or false")]
     assert errors(send(b"{}", JSON), 415) == []
+    assert errors(send(b"--cut\r\nno head", {"Content-Type": "multipart/form-data; boundary=cut"})) == []
+    assert errors(send(b"&" + b"x&" * 20000), 413) == []
     assert errors(send(b"")) == [("form", "text", "is missing")]
 
 
@@ -156,19 +160,21 @@ def test_the_document(server):
     parameters = {one["name"]: one for one in find["parameters"]}
     assert parameters["id"] == {"name": "id", "in": "path", "required": True, "description": "Number of the shelf",
                                 "schema": {"type": "integer", "format": "int64", "minimum": 1, "maximum": 99}}
-    assert parameters["q"]["required"] and parameters["q"]["schema"] == {"type": "string", "minLength": 1, "maxLength": 20}
+    assert parameters["q"]["required"] and parameters["q"]["schema"] == {"type": "string", "minLength": 1, "maxLength": 20, "pattern": TEXT}
     assert parameters["color"]["schema"] == {"type": "string", "minLength": 0, "maxLength": 1000, "enum": ["red", "blue"]}
     assert parameters["page"]["schema"]["default"] == 1 and parameters["price"]["schema"] == {"type": "number", "format": "double"}
-    assert parameters["tag"]["schema"] == {"type": "array", "minItems": 0, "maxItems": 3, "items": {"type": "string", "minLength": 1, "maxLength": 8}}
+    assert parameters["tag"]["schema"] == {"type": "array", "minItems": 0, "maxItems": 3, "items": {"type": "string", "minLength": 1, "maxLength": 8, "pattern": TEXT}}
     assert parameters["X-Key"]["schema"]["pattern"] == "^(?:[A-F0-9]{4})$" and parameters["X-Key"]["in"] == "header"
     orders = api["paths"]["/api/orders"]
     assert set(orders) == {"post", "put"} and orders["put"]["requestBody"] == orders["post"]["requestBody"]
     schema = orders["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert schema["required"] == ["name", "lines"] and not schema["additionalProperties"]
-    assert schema["properties"]["address"]["properties"]["city"] == {"type": "string", "minLength": 0, "maxLength": 1000}
+    assert schema["properties"]["address"]["properties"]["city"] == {"type": "string", "minLength": 0, "maxLength": 1000, "pattern": TEXT}
     line = schema["properties"]["lines"]["items"]
     assert line["required"] == ["what"] and line["properties"]["count"]["default"] == 1
     assert set(api["paths"]["/api/notes"]["post"]["requestBody"]["content"]) == {"application/x-www-form-urlencoded", "multipart/form-data"}
+    notes = api["paths"]["/api/notes"]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
+    assert notes["additionalProperties"] == {"pattern": TEXT} and notes["propertyNames"]
     assert [one["name"] for one in api["paths"]["/plain/{id}/{rest}"]["get"]["parameters"]] == ["id", "rest"]
 
 

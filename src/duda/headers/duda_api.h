@@ -929,7 +929,8 @@ struct duda_inputs {
    `errors` name each one with `in`, `name` and `detail`; the hooks of router->before() and guards have run. A value given twice is
    wrong unless it is a list; so is a member of the body that no row names. Of a query or form, names without a row are
    left out, and empty values of other types than text count as absent. A body is JSON with a Content-Type that says so (else 415), of at most 1 MB
-   (413), 32 levels and 10,000 values; its faults are answered by 400 with line and column. */
+   (413), 32 levels and 10,000 values; its faults are answered by 400 with line and column. A form that is malformed (400) or
+   too large (413) is answered with application/problem+json, too. */
 struct duda_api_input {
     /* The struct of the values, until the end call-back has returned; NULL: the route has no table. */
     const void *(*values)(duda_request_t *dr);

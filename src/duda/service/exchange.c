@@ -329,6 +329,27 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
     return rq->receiver ? mk_duda_receive(rq) : mk_duda_verdict(rq);
 }
 
+/* What a route that describes its inputs answers is what its document says; others have a page. */
+static enum mk_verdict refuse(const struct mk_duda_request *rq, unsigned status)
+{
+    static const struct {
+        unsigned status;
+        struct mk_str problem;
+    } problems[] = {
+        {400, MK_STR_INIT("{\"title\":\"The form is malformed\",\"status\":400}")},
+        {413, MK_STR_INIT("{\"title\":\"The inputs are too large\",\"status\":413}")},
+        {503, MK_STR_INIT("{\"title\":\"Try again later\",\"status\":503}")},
+        {507, MK_STR_INIT("{\"title\":\"The disk is full\",\"status\":507}")},
+    };
+
+    for (size_t i = 0; rq->route && rq->route->inputs && i < sizeof(problems) / sizeof(*problems);
+         i++) {
+        if (problems[i].status == status)
+            return mk_reply_bytes(rq->r, status, "application/problem+json", problems[i].problem);
+    }
+    return mk_reply_error(rq->r, status, NULL);
+}
+
 /* A file for the body cannot be made or written. */
 static enum mk_verdict refuse_file(struct mk_duda_request *rq)
 {
@@ -336,7 +357,7 @@ static enum mk_verdict refuse_file(struct mk_duda_request *rq)
 
     mk_duda_log(rq->service, MK_LOG_ERROR, "a body cannot be kept in %s: %s",
                 rq->service->spool_dir, strerror(errno));
-    return mk_reply_error(rq->r, is_full ? 507 : 503, NULL);
+    return refuse(rq, is_full ? 507 : 503);
 }
 
 static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
@@ -345,14 +366,14 @@ static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
     case MK_E_PEER:
         return MK_VERDICT_CLOSE;
     case MK_E_LIMIT:
-        return mk_reply_error(rq->r, 413, NULL);
+        return refuse(rq, 413);
     case MK_E_NOMEM:
     case MK_E_NOFD:
-        return mk_reply_error(rq->r, 503, NULL);
+        return refuse(rq, 503);
     case MK_E_SYS:
         return refuse_file(rq);
     default:
-        return mk_reply_error(rq->r, 400, NULL);
+        return refuse(rq, 400);
     }
 }
 
@@ -385,7 +406,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     if (n < 0)
         return refuse_body(rq, n);
     if (is_form_too_large(rq))
-        return mk_reply_error(rq->r, 413, NULL);
+        return refuse(rq, 413);
     mk_request_facts(rq->r, &facts); /* reading may have moved its texts */
     find(rq, &facts, &match);
     return call(rq, &facts, &match);

@@ -241,7 +241,7 @@ static const char *fault_of_fields(const struct mk_duda_fields *fields)
 {
     if (!fields)
         return NULL;
-    return fields->is_malformed        ? "has a malformed escape"
+    return fields->is_malformed        ? "has a malformed escape or a NUL"
            : fields->count > PAIRS_MAX ? "has more than 1,000 values"
                                        : NULL;
 }

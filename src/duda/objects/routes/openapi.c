@@ -40,6 +40,11 @@ static void array_member(struct mk_json *j, const char *key)
 
 /* ---- schemas ---- */
 
+/* What a text of C can be. */
+#define WITHOUT_NUL "^[^\\u0000]*$"
+/* Names of a multipart form are quoted in fields of a head: RFC 7578, 4.2. */
+#define QUOTABLE "^[^\\u0000-\\u001f\\u007f\\\\]+$"
+
 static void bound(struct mk_json *j, const char *key, double n)
 {
     if (!isfinite(n))
@@ -74,6 +79,8 @@ static void put_text(struct mk_json *j, const struct mk_duda_row *row)
     if (row->said->pattern) {
         (void)snprintf(pattern, sizeof(pattern), "^(?:%s)$", row->said->pattern);
         text_member(j, "pattern", pattern);
+    } else if (!row->said->choices) {
+        text_member(j, "pattern", WITHOUT_NUL);
     }
     text_member(j, "default", row->said->preset);
 }
@@ -311,12 +318,27 @@ static void put_parameters(struct mk_json *j, const struct mk_duda_route *route)
     mk_json_close(j);
 }
 
+/* Members of a form that the table does not name: they are left out. */
+static void put_others(struct mk_json *j, bool is_encoded)
+{
+    object_member(j, "propertyNames");
+    text_member(j, "pattern", is_encoded ? WITHOUT_NUL : QUOTABLE);
+    mk_json_close(j);
+    if (!is_encoded)
+        return;
+    object_member(j, "additionalProperties");
+    text_member(j, "pattern", WITHOUT_NUL);
+    mk_json_close(j);
+}
+
 static void put_content(struct mk_json *j, const char *type, const struct mk_duda_rows *rows,
                         enum duda_in in)
 {
     object_member(j, type);
     object_member(j, "schema");
     put_object(j, rows, in, "", 0);
+    if (in == DUDA_IN_FORM)
+        put_others(j, strstr(type, "urlencoded") != NULL);
     mk_json_close(j);
     mk_json_close(j);
 }

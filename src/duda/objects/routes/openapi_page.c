@@ -49,7 +49,7 @@ const char mk_duda_openapi_page[] =
     "  if (schema.type === \"string\" && !schema.enum) between(schema.minLength, schema.maxLength, \"characters\");\n"
     "  if (schema.type === \"array\") between(schema.minItems, schema.maxItems, \"items, as JSON\");\n"
     "  if (schema.minimum !== undefined || schema.maximum !== undefined) between(schema.minimum, schema.maximum, \"\");\n"
-    "  if (schema.pattern) said.push(schema.pattern);\n"
+    "  if (schema.pattern && !schema.pattern.includes(\"u0000\")) said.push(schema.pattern);\n"
     "  return said.join(\", \").trim();\n"
     "}\n"
     "\n"
