@@ -30,7 +30,7 @@ def suite():
     return program
 
 
-@pytest.fixture(params=["todo"])
+@pytest.fixture(params=["todo", "rest"])
 def folder(request, tmp_path):
     """An example, and what `dudac new` makes."""
     for package in ("json", "sqlite"):

@@ -53,19 +53,24 @@ def hello(run):
     assert run.get("/shop/greet").text == "Hello, world!\n"
 
 
-def login(run):
-    def log_in(**account):
-        return run.request("/shop/login", "POST", body=json.dumps(account).encode())
+JSON = {"Content-Type": "application/json"}
 
-    assert run.get("/shop/me").status == 401
+
+def login(run):
+    def log_in(body=None, **account):
+        return run.request("/shop/login", "POST", headers=JSON, body=body or json.dumps(account).encode())
+
+    assert run.get("/shop/me").status == run.request("/shop/logout", "POST").status == 401
     assert log_in(name="ann", password="apple").status == 403
-    assert log_in(name="ann").status == log_in().status == 403
+    assert log_in(name="ann").status == log_in().status == log_in(b"{").status == 400
+    assert run.request("/shop/login", "POST", body=b'{"name": "ann", "password": "banana"}').status == 415
     answer = log_in(name="ann", password="banana")
     cookie = {"Cookie": re.match(r"[^;]+", answer.header("set-cookie"))[0]}
     assert answer.status == 204 and run.request("/shop/me", headers=cookie).text == "ann"
     assert run.request("/shop/logout", headers=cookie).status == 405
     assert run.request("/shop/logout", "POST", headers=cookie).status == 204
     assert run.request("/shop/me", headers=cookie).status == 401
+    assert 429 in {log_in(name="ann", password=str(n)).status for n in range(60)} and run.get("/shop/me").status == 401
 
 
 def rest(run):
@@ -73,16 +78,24 @@ def rest(run):
         return json.loads(run.get("/shop/items").body)
 
     def add(body):
-        return run.request("/shop/items", "POST", body=body)
+        return run.request("/shop/items", "POST", headers=JSON, body=body)
 
     assert items() == []
-    assert add(b'{"text": "wash \\u00fcp"}').status == add(b'{"text": "cook"}').status == 201
+    assert add(b'{"text": "wash \\u00fcp"}').body == b'{"id":1}' and add(b'{"text": "cook"}').status == 201
     assert items() == [{"id": 2, "text": "cook"}, {"id": 1, "text": "wash üp"}]
-    assert [add(body).status for body in (b"", b"{}", b'{"text": 1}', b'{"text": ""}', b'{"text": "' + b"x" * 201 + b'"}')] == [400] * 5
+    wrong = [b"", b"{}", b'{"text": 1}', b'{"text": ""}', b'{"text": "' + b"x" * 201 + b'"}', b'{"text": "a", "more": 1}']
+    assert [add(body).status for body in wrong] == [400] * 6
+    assert json.loads(add(b"{}").body)["errors"] == [{"in": "body", "name": "text", "detail": "is missing"}]
+    assert run.request("/shop/items", "POST", body=b'{"text": "a"}').status == 415
     assert run.request("/shop/items/1", "DELETE").status == 204
-    assert [run.request(f"/shop/items/{at}", "DELETE").status for at in ("1", "x", "99999999999999999999")] == [404] * 3
+    assert [run.request(f"/shop/items/{at}", "DELETE").status for at in ("1", "x", "99999999999999999999")] == [404, 400, 400]
     assert run.request("/shop/items", "PUT", body=b"x").status == run.get("/shop/items/2").status == 405
     assert [item["id"] for item in items()] == [2]
+    assert add('{"text": "'.encode() + "😀".encode() * 200 + b'"}').status == 201
+    assert items()[0]["text"] == "😀" * 200
+    api = json.loads(run.get("/shop/openapi.json").body)
+    assert {path: list(operations) for path, operations in api["paths"].items()} == {"/items": ["get", "post"], "/items/{id}": ["delete"]}
+    assert b"openapi.json" in run.get("/shop/openapi.html").body
 
 
 def sse(run):

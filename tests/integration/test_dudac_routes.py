@@ -37,11 +37,13 @@ def routes(tmp_path, folder):
 def test_a_template(tmp_path):
     assert dudac.run(tmp_path, "new", "shop", "--template", "rest").returncode == 0
     found = routes(tmp_path, tmp_path / "shop")
-    assert [row[:2] for row in found] == [["/items/:id", "one_item"], ["/items", "all_items"]]
+    assert [row[:3] for row in found if row[0] in ("GET", "POST", "DELETE")] == [
+        ["GET", "/items", "list_items"], ["POST", "/items", "add_item"], ["DELETE", "/items/:id", "delete_item"]]
+    assert found[2][:2] == ["body", "text"] and found[4][:2] == ["path", "id"]
     lines = (tmp_path / "shop" / "main.c").read_text().splitlines()
-    for path, _, place in found:
+    for _, path, _, place in (found[0], found[1], found[3]):
         file, _, line = place.partition(":")
-        assert file == "main.c" and f'router->map("{path}"' in lines[int(line) - 1]
+        assert file == "main.c" and f'"{path}"' in lines[int(line) - 1]
 
 
 def test_level_1(tmp_path):

@@ -1,101 +1,123 @@
 #include "webservice.h"
+
 #include "packages/json/json.h"
 
-/* Things to do, in memory: GET and POST /@NAME@/items, DELETE /@NAME@/items/ID */
+/*
+ * Things to do, in memory. Tables tell what the routes take: the server checks it before it calls a function, and shows it.
+ *
+ * GET    /@NAME@/items           the list
+ * POST   /@NAME@/items           {"text": "wash up"}
+ * DELETE /@NAME@/items/1
+ * GET    /@NAME@/openapi.html    all of these with forms; openapi.json says the same to programs
+ */
 
 DUDA_REGISTER("@NAME@", "a list of things to do");
 
-enum { ITEMS_MAX = 1000, TEXT_MAX = 200 };
+enum { ITEMS_MAX = 1000, TEXT_MAX = 200, TEXT_SIZE = 4 * TEXT_MAX + 1 };
 
 struct item {
     struct item *next;
-    long id;
-    char text[TEXT_MAX + 1];
+    int64_t id;
+    char text[TEXT_SIZE];
 };
 
 /* All workers share the list. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct item *items;
-static long count, last_id;
+static int64_t count, last_id;
 
-static void answer(duda_request_t *dr, int status, json_t *body)
+/* ---- GET */
+
+static void write_item(json_writer_t *w, const struct item *item)
 {
-    char *text = body ? json->print_unformatted_gc(dr, body) : NULL;
-
-    response->http_status(dr, status);
-    if (text) {
-        response->http_header(dr, "Content-Type: application/json");
-        response->print(dr, text, (int)strlen(text));
-    }
-    json->delete (body);
-    response->end(dr, NULL);
-}
-
-static json_t *described(const struct item *item)
-{
-    json_t *object = json->create_object();
-
-    json->add_to_object(object, "id", json->create_number((double)item->id));
-    json->add_to_object(object, "text", json->create_string(item->text));
-    return object;
+    json->write_object(w);
+    json->write_key(w, "id");
+    json->write_int64(w, item->id);
+    json->write_key(w, "text");
+    json->write_string(w, item->text);
+    json->write_close(w);
 }
 
 static void list_items(duda_request_t *dr)
 {
-    json_t *array = json->create_array();
+    json_writer_t *w = json->answer(dr, 200);
 
-    pthread_mutex_lock(&lock);
-    for (const struct item *item = items; item; item = item->next)
-        json->add_to_array(array, described(item));
-    pthread_mutex_unlock(&lock);
-    answer(dr, 200, array);
+    if (w) {
+        json->write_array(w);
+        pthread_mutex_lock(&lock);
+        for (const struct item *item = items; item; item = item->next)
+            write_item(w, item);
+        pthread_mutex_unlock(&lock);
+        json->write_close(w);
+    }
+    if (!w || json->writer_end(w) < 0)
+        response->problem(dr, 503, "Try again later", NULL);
 }
 
-/* Returns a description of the new item, or NULL when there is no room. */
-static json_t *add(const char *text)
+/* ---- POST */
+
+struct new_item {
+    const char *text;
+};
+
+static const struct duda_input new_rows[] = {{.name = "text",
+                                              .in = DUDA_IN_BODY,
+                                              .type = DUDA_TEXT,
+                                              .to = offsetof(struct new_item, text),
+                                              .is_required = 1,
+                                              .min = 1,
+                                              .max = TEXT_MAX,
+                                              .about = "What to do"},
+                                             {0}};
+static const struct duda_inputs new_inputs = {"Add an item", sizeof(struct new_item), new_rows};
+
+/* @return its id; 0: there is no room */
+static int64_t add(const char *text)
 {
     struct item *item = count < ITEMS_MAX ? mem->alloc_z(sizeof(*item)) : NULL;
 
     if (!item)
-        return NULL;
+        return 0;
     snprintf(item->text, sizeof(item->text), "%s", text);
     item->id = ++last_id;
     item->next = items;
     items = item;
     count++;
-    return described(item);
+    return item->id;
 }
 
 static void add_item(duda_request_t *dr)
 {
-    json_t *body = json->parse_data(dr), *text = body ? json->get_object_item(body, "text") : NULL;
-    json_t *added = NULL;
-    int is_text = text && text->type == cJSON_String && *text->valuestring &&
-                  strlen(text->valuestring) <= TEXT_MAX;
+    const struct new_item *wanted = input->values(dr);
+    int64_t id;
 
-    if (is_text) {
-        pthread_mutex_lock(&lock);
-        added = add(text->valuestring);
-        pthread_mutex_unlock(&lock);
-    }
-    json->delete (body);
-    answer(dr, added ? 201 : is_text ? 507 : 400, added);
+    pthread_mutex_lock(&lock);
+    id = add(wanted->text);
+    pthread_mutex_unlock(&lock);
+    if (id > 0)
+        response->send(dr, 201, "application/json", "{\"id\":%lld}", (long long)id);
+    else
+        response->problem(dr, 507, "The list is full", NULL);
 }
 
-/* /items */
-static void all_items(duda_request_t *dr)
-{
-    if (request->is_get(dr) || request->is_head(dr)) {
-        list_items(dr);
-    } else if (request->is_post(dr)) {
-        add_item(dr);
-    } else {
-        response->http_header(dr, "Allow: GET, HEAD, POST");
-        answer(dr, 405, NULL);
-    }
-}
+/* ---- DELETE */
 
-static int remove_item(long id)
+struct one_item {
+    int64_t id;
+};
+
+static const struct duda_input one_rows[] = {{.name = "id",
+                                              .in = DUDA_IN_PATH,
+                                              .type = DUDA_INTEGER,
+                                              .to = offsetof(struct one_item, id),
+                                              .min = 1,
+                                              .max = 1e15,
+                                              .about = "Of the list"},
+                                             {0}};
+static const struct duda_inputs one_inputs = {"Delete an item", sizeof(struct one_item), one_rows};
+
+/* @return 0; -1: it is not there */
+static int take_away(int64_t id)
 {
     for (struct item **at = &items; *at; at = &(*at)->next) {
         struct item *item = *at;
@@ -105,40 +127,37 @@ static int remove_item(long id)
         *at = item->next;
         count--;
         mem->free(item);
-        return 1;
+        return 0;
     }
-    return 0;
+    return -1;
 }
 
-/* /items/:id */
-static void one_item(duda_request_t *dr)
+static void delete_item(duda_request_t *dr)
 {
-    int was_there = 0;
-    long id;
+    const struct one_item *wanted = input->values(dr);
+    int result;
 
-    if (!request->is_delete(dr)) {
-        response->http_header(dr, "Allow: DELETE");
-        answer(dr, 405, NULL);
-        return;
-    }
-    if (param->get_number(dr, "id", &id) == 0) {
-        pthread_mutex_lock(&lock);
-        was_there = remove_item(id);
-        pthread_mutex_unlock(&lock);
-    }
-    answer(dr, was_there ? 204 : 404, NULL);
+    pthread_mutex_lock(&lock);
+    result = take_away(wanted->id);
+    pthread_mutex_unlock(&lock);
+    if (result == 0)
+        response->send(dr, 204, NULL, "%s", "");
+    else
+        response->problem(dr, 404, "There is no such item", NULL);
 }
 
 int duda_main()
 {
     duda_load_package(json, "json");
-    router->map("/items/:id", one_item);
-    router->map("/items", all_items);
+    router->get("/items", list_items);
+    router->describe("POST", "/items", add_item, &new_inputs);
+    router->describe("DELETE", "/items/:id", delete_item, &one_inputs);
+    input->publish("@NAME@", "1.0");
     return 0;
 }
 
 void duda_exit(void)
 {
     while (items)
-        remove_item(items->id);
+        take_away(items->id);
 }

@@ -1,12 +1,10 @@
 #include "webservice.h"
 
-#include <sys/timerfd.h>
-
 /* A clock: each open page gets the time once a second, by server-sent events of /@NAME@/clock. */
 
 DUDA_REGISTER("@NAME@", "a clock");
 
-enum { PAGES_MAX = 1000 };
+enum { PAGES_MAX = 1000, SECOND = 1000 };
 
 /* The open pages of a worker, which alone uses them: no lock is needed. */
 struct pages {
@@ -22,33 +20,24 @@ static void *new_pages(void *arg)
     return mem->alloc_z(sizeof(struct pages));
 }
 
-static int tick(int fd, void *data)
+static void tick(void *arg)
 {
-    struct pages *pages = data;
-    time_t now = time(NULL);
-    uint64_t ticks;
+    const struct pages *pages = global->get(pages_here);
+    const time_t now = time(NULL);
+    struct tm local;
     char text[16];
 
-    if (read(fd, &ticks, sizeof(ticks)) < 0)
-        return DUDA_EVENT_OWNED;
-    strftime(text, sizeof(text), "%H:%M:%S", localtime(&now));
-    for (int i = 0; i < pages->count; i++) {
-        response->printf(pages->open[i], "data: %s\n\n", text);
-        response->flush(pages->open[i]);
-    }
-    return DUDA_EVENT_OWNED;
+    (void)arg;
+    strftime(text, sizeof(text), "%H:%M:%S", localtime_r(&now, &local));
+    for (int i = 0; pages && i < pages->count; i++)
+        sse->send(pages->open[i], NULL, NULL, text);
 }
 
 /* Runs on each worker before its first request. */
 static void start_clock(void *arg)
 {
-    const struct itimerspec second = {{1, 0}, {1, 0}};
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-
     (void)arg;
-    timerfd_settime(fd, 0, &second, NULL);
-    event->add(fd, DUDA_EVENT_READ, DUDA_EVENT_LEVEL_TRIGGERED, tick, NULL, NULL, NULL, NULL,
-               global->get(pages_here));
+    timer->every(SECOND, tick, NULL);
 }
 
 /* The page was closed. */
@@ -67,23 +56,16 @@ static void clock_events(duda_request_t *dr)
 {
     struct pages *pages = global->get(pages_here);
 
-    if (pages->count == PAGES_MAX) {
-        response->http_status(dr, 503);
-        response->end(dr, NULL);
-    }
-    response->http_status(dr, 200);
-    response->http_header(dr, "Content-Type: text/event-stream");
-    response->http_header(dr, "Cache-Control: no-cache");
-    response->wait(dr);
-    response->send_headers(dr);
-    pages->open[pages->count++] = dr;
-    dr->end_callback = forget;
+    if (!pages || pages->count == PAGES_MAX)
+        response->problem(dr, 503, "Too many pages are open", NULL);
+    else if (sse->open(dr, forget) == 0)
+        pages->open[pages->count++] = dr;
 }
 
 int duda_main()
 {
-    global->init(&pages_here, new_pages, NULL);
+    global->init_with_end(&pages_here, new_pages, NULL, mem->free);
     worker->pre_loop(start_clock, NULL);
-    router->map("/clock", clock_events);
+    router->get("/clock", clock_events);
     return 0;
 }
