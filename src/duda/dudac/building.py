@@ -11,7 +11,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from . import makefile
+from . import absent, makefile
 from .failure import Failure
 
 FOLDERS = {"html": "DocumentRoot", "conf": "ConfDir", "data": "DataDir", "logs": "LogDir"}
@@ -95,8 +95,9 @@ class Builder:
         return Service(name, out / f"{name}.duda", home)
 
     def _write_makefile(self, file, out):
+        names = absent.write_headers(self.places, out / "absent")
         text = makefile.text(file.read_text(errors="surrogateescape"), out, self.places.headers, self.level,
-                             self.places.is_32_bit(), self.kind, self.places.testing)
+                             self.places.is_32_bit(), self.kind, self.places.testing, names)
         target = out / "Makefile"
         if not target.exists() or target.read_text(errors="surrogateescape") != text:
             target.write_text(text, errors="surrogateescape")

@@ -4,12 +4,14 @@
 import sys
 
 from . import options as words_of
+from .build_file import build_files
 from .doctor import examine
 from .failure import Failure
 from .options import HELP, Misuse
 from .package import package_service
 from .places import forget_builds, is_home_chosen
 from .routes import show_routes
+from .routes_openapi import is_document_wanted, show_document
 from .running import run_service
 from .scaffold import new_service
 from .testing import test_service
@@ -30,7 +32,8 @@ def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
     if words == ["doctor"]:
         return examine(places)
-    commands = {"new": new_service, "routes": show_routes, "package": lambda rest: package_service(places, rest),
+    commands = {"new": new_service, "build": lambda rest: build_files(places, rest),
+                "routes": lambda rest: show_document(places, rest) if is_document_wanted(rest) else show_routes(rest), "package": lambda rest: package_service(places, rest),
                 "test": lambda rest: test_service(places, rest)}
     if words[:1] and words[0] in commands:
         return commands[words[0]](words[1:])
@@ -55,7 +58,8 @@ def run_options(places, words):
 
 def main(words, places):
     """Run a command line; its exit code: 0, 1 after a failed step, 2 for words that are not understood."""
-    banner(places)
+    if not is_document_wanted(words):  # which is all that is printed then
+        banner(places)
     try:
         return run_options(places, words)
     except Misuse as misuse:

@@ -14,7 +14,9 @@ Usage: dudac [OPTION]... -w PATH
        dudac run PATH [--release] [OPTION]...    as -w; --release: optimised
        dudac watch PATH [OPTION]...    build and load anew when a file is saved
        dudac test PATH [--asan] [-V LEVEL]    run its tests, *_test.c
+       dudac build PATH [-o FILE] [-V LEVEL] [--release]    the file NAME.duda that a server opens
        dudac routes PATH               list its paths, call-backs and their lines
+       dudac routes --openapi PATH [-V LEVEL]    the document that it publishes
        dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE] [--with-data]
                      [-M K=V,...] [--load PLUGIN]    one file for another machine
        dudac doctor                    report what is missing on this machine

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from .building import makefiles
 from .options import Misuse
 
-CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console)->(static_add|static_add_ref|static_root|interface_new|method_new|"
-                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|route|describe|group)\s*\(([^;]*)\)\s*;")
+CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console|input)->(static_add|static_add_ref|static_root|interface_new|method_new|"
+                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|del|route|describe|group|publish)\s*\(([^;]*)\)\s*;")
 FUNCTION = re.compile(r"^[\w\s*]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|/\*.*?\*/|//[^\n]*", re.S)
@@ -106,9 +106,9 @@ def line_of(row):
 def routes_of_level_3(calls):
     prefixes = prefixes_of(calls)
     for call in calls:
-        if call.name in ("get", "post", "put", "patch", "delete", "route", "describe"):
+        if call.name in ("get", "post", "put", "patch", "delete", "del", "route", "describe"):
             at = 1 if call.name in ("route", "describe") else 0
-            methods = call.name.upper() if at == 0 else "*" if call.word(0) == "NULL" else call.text(0)
+            methods = {"del": "DELETE"}.get(call.name, call.name.upper()) if at == 0 else "*" if call.word(0) == "NULL" else call.text(0)
             yield Route(f"{methods} {prefixes.get(call.function, '')}{call.text(at)}", call.word(at + 1), call.place,
                         call.word(3).lstrip("&") if call.name == "describe" else "")
 
@@ -126,7 +126,19 @@ def routes_of(calls):
 
 
 def sources(path):
-    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not file.stem.endswith("_test") and not any(part.startswith(".") for part in file.parts))
+    files = (file for ending in ("c", "cc", "cpp") for file in pathlib.Path(path).rglob(f"*.{ending}"))
+    return sorted(file for file in files if not file.stem.endswith("_test") and not any(part.startswith(".") for part in file.parts))
+
+
+def calls_of(top):
+    return [call for file in sources(top) for call in calls_in(file, file.relative_to(top))]
+
+
+def document_of(top):
+    """The path of the document behind the name of the service; None: it publishes none."""
+    calls = calls_of(top)
+    prefixes = prefixes_of(calls)
+    return next((f"{prefixes.get(call.function, '')}/openapi.json" for call in calls if call.name == "publish"), None)
 
 
 def show_routes(words):
@@ -135,10 +147,8 @@ def show_routes(words):
         raise Misuse("routes takes one path")
     makefiles(words[0])  # or it is no service
     top = pathlib.Path(words[0])
-    files = sources(top)
-    calls = [call for file in files for call in calls_in(file, file.relative_to(top))]
-    inputs = dict(table for file in files for table in inputs_in(file))
-    routes = list(routes_of(calls))
+    inputs = dict(table for file in sources(top) for table in inputs_in(file))
+    routes = list(routes_of(calls_of(top)))
     widths = [max((len(text) for text in column), default=0) for column in
               ([route.path for route in routes], [route.callback for route in routes])]
     for route in routes:
