@@ -64,3 +64,22 @@ def test_a_thread_that_ends_is_logged(server):
 def test_threads_are_asked_for_in_duda_main_only(server):
     assert server.get("/obj_events/late").body == b"-1"
     assert "worker->spawn() works in duda_main() only" in server.log()
+
+
+def test_a_signal_before_a_refused_start(start, tmp_path):
+    """It was on its way to workers that never began, and found a service that was gone."""
+    source = """
+#include "webservice.h"
+DUDA_REGISTER("tests", "early");
+int duda_main()
+{
+    if (event->signal(1) == -1)
+        msg->info("too early");
+    guard->csrf(NULL); /* without session->init() */
+    return 0;
+}
+"""
+    duda.build(tmp_path, source, name="early", level=3)
+    server = start(wait=False, **duda.config(tmp_path, "early"))
+    assert server.expect_exit() > 0
+    assert "event->signal() works on workers and threads of the service only" in server.log()

@@ -82,6 +82,11 @@ int mk_duda_signal(uint64_t value)
     struct mk_duda_service *s = mk_duda_here()->service;
     struct sent *sent;
 
+    if (s && s->state == MK_DUDA_NEW) { /* its start may be refused: nobody would take it then */
+        mk_duda_log(s, MK_LOG_WARN,
+                    "event->signal() works on workers and threads of the service only");
+        return -1;
+    }
     if (!s || !mk_duda_try_get(s))
         return -1;
     sent = malloc(sizeof(*sent));
