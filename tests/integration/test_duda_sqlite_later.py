@@ -102,3 +102,84 @@ def test_rows_of_100_writers(server):
         writer.join()
     assert len(kept) == WRITERS * ROWS
     assert sorted(rows(server)) == sorted(kept)
+
+
+# What a service of each level can call: the row is written on another thread, and the worker answers.
+AT_ALL_LEVELS = """
+#include "webservice.h"
+#include "packages/sqlite/sqlite.h"
+DUDA_REGISTER("tests", "rows");
+
+struct job {
+    long long id;
+    int inserted, changed;
+};
+
+static sqlite_pool_t *pool;
+static struct job job;
+
+static int insert(sqlite_pool_t *p, void *arg)
+{
+    struct job *j = arg;
+    sqlite3 *db = sqlite->pool_handle(p);
+
+    if (sqlite->run(p, "INSERT INTO item (text) VALUES ('a'), ('b')") < 0)
+        return -1;
+    j->inserted = sqlite->changed_rows(db);
+    j->id = sqlite->last_id(db);
+    if (sqlite->run(p, "UPDATE item SET text = 'c'") < 0)
+        return -1;
+    j->changed = sqlite->changed_rows(db);
+    return 0;
+}
+
+static void inserted(duda_request_t *dr, int result, void *arg)
+{
+    const struct job *j = arg;
+
+    response->http_status(dr, 200);
+    response->printf(dr, "%d %lld %d %d", result, j->id, j->inserted, j->changed);
+    response->finalize(dr, NULL);
+}
+
+void add(duda_request_t *dr)
+{
+    if (sqlite->transaction_later(dr, pool, insert, inserted, NULL, &job) < 0) {
+        response->http_status(dr, 503);
+        response->end(dr, NULL);
+    }
+}
+
+void none(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "%lld %d", (long long)sqlite->last_id(NULL), sqlite->changed_rows(NULL));
+    response->end(dr, NULL);
+}
+
+int duda_main()
+{
+    duda_load_package(sqlite, "sqlite");
+    pool = sqlite->pool_open(DATABASE, 1000);
+    if (!pool || sqlite->run(pool, "CREATE TABLE item (id INTEGER PRIMARY KEY, text TEXT)") < 0)
+        return -1;
+    map->static_add("/add", "add");
+    map->static_add("/none", "none");
+    return 0;
+}
+
+void duda_exit(void)
+{
+    sqlite->pool_close(pool);
+}
+"""
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_off_the_worker_at_all_levels(start, tmp_path, level):
+    duda.require_package("sqlite")
+    duda.build(tmp_path / "services", AT_ALL_LEVELS, name="rows", level=level,
+               flags=("-fcommon", f'-DDATABASE="{tmp_path / "rows.db"}"'))
+    server = start(**duda.config(tmp_path / "services", "rows", server="Workers 1\n", duda={"PackagesRoot": duda.packages()}))
+    assert [server.get("/rows/add").text for _ in range(2)] == ["0 2 2 2", "0 4 2 4"]
+    assert server.get("/rows/none").text == "0 -1"

@@ -134,7 +134,7 @@ static int close_db(sqlite3 *db)
     return result;
 }
 
-/* ---- level 3 ---- */
+/* ---- beyond 2012 ---- */
 
 static sqlite_pool_t *pool_open(const char *path, int busy_ms)
 {
@@ -208,6 +208,16 @@ static int transaction_later(duda_request_t *dr, sqlite_pool_t *pool,
     return sqlite_later(dr, pool, true, &(struct sqlite_work){work, done, end, arg});
 }
 
+static int64_t last_id(sqlite3 *db)
+{
+    return db ? sqlite3_last_insert_rowid(db) : 0;
+}
+
+static int changed_rows(sqlite3 *db)
+{
+    return db ? sqlite3_changes(db) : -1;
+}
+
 static sqlite_object_t calls = {
     .open = open_db,
     .dump = dump,
@@ -234,6 +244,8 @@ static sqlite_object_t calls = {
     .error_text = sqlite_pool_error,
     .query_later = query_later,
     .transaction_later = transaction_later,
+    .last_id = last_id,
+    .changed_rows = changed_rows,
 };
 
 duda_package_t *duda_package_main()

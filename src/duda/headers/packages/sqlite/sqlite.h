@@ -10,15 +10,13 @@ struct sqlite_cb_data {
     duda_request_t *dr;
     void *data;
 };
-#if DUDA_API_LEVEL >= 3
 /* A database file of which each thread that asks has a connection of its own. */
 typedef struct sqlite_pool sqlite_pool_t;
 #define SQLITE_LOST_CLIENT (-2)
-#endif
 /*
  * sqlite: Databases of SQLite. Calls wait for the file and for other writers, and so does the worker that makes them, except
- * for those that end in _later. What open() returns is shared by all workers; level 3 has pools, with a connection for each
- * thread.
+ * for those that end in _later. What open() returns is shared by all workers; pools have a connection for each thread. All
+ * calls are there at all levels.
  */
 struct duda_api_sqlite {
     /* [M] A database with synchronous=OFF, made if it is missing; NULL: logged. */
@@ -39,7 +37,6 @@ struct duda_api_sqlite {
                 int (*row)(void *cb_data, int n, char **values, char **names), void *data);
     /* 0; -1: it is none of open(), or has statements. */
     int (*close)(sqlite3 *db);
-#if DUDA_API_LEVEL >= 3
     /* Open a file for all threads of the service, with a write-ahead log and synchronous=FULL: what a transaction has
        committed survives a crash of the process and of the machine. [M] busy_ms: how long a call waits while another
        connection writes. NULL: logged. Each service opens its own; a file may be in several pools. */
@@ -84,7 +81,11 @@ struct duda_api_sqlite {
                              int (*work)(sqlite_pool_t *pool, void *arg),
                              void (*done)(duda_request_t *dr, int result, void *arg),
                              void (*end)(void *arg), void *arg);
-#endif
+    /* Of a connection: the id of the last row that was inserted; 0: none. Others may insert meanwhile into a database of open(),
+       which all workers share; that of pool_handle() is of this thread. */
+    int64_t (*last_id)(sqlite3 *db);
+    /* Likewise, how many rows the last INSERT, UPDATE or DELETE has changed; -1: db is NULL. */
+    int (*changed_rows)(sqlite3 *db);
 };
 typedef struct duda_api_sqlite sqlite_object_t;
 DUDA_OBJ sqlite_object_t *sqlite;
