@@ -100,6 +100,8 @@ class Builder:
                              self.places.is_32_bit(), self.kind, self.places.testing, names)
         target = out / "Makefile"
         if not target.exists() or target.read_text(errors="surrogateescape") != text:
+            for made in out.rglob("*.o"):  # times may be equal, or a clock may have been set
+                made.unlink()
             target.write_text(text, errors="surrogateescape")
 
     def _name(self, file, out):
