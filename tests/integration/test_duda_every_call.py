@@ -19,10 +19,15 @@ def made():
     return [call for call in every_call.calls(PACKAGES) if call.shown not in NOT_MADE]
 
 
+@pytest.fixture(autouse=True)
+def _drops_results(monkeypatch):
+    """Those that callers own are leaks of the service."""
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+
+
 def serve(start, tmp_path, made, in_main=()):
     duda.build(tmp_path, every_call.source(made, PACKAGES, in_main), name="walk", level=3, flags=("-fcommon", "-w"))
-    return start(env={"LSAN_OPTIONS": "detect_leaks=0"},  # results that callers own are dropped
-                 **duda.config(tmp_path, "walk", server="Workers 1\n", duda={"PackagesRoot": duda.packages()}))
+    return start(**duda.config(tmp_path, "walk", server="Workers 1\n", duda={"PackagesRoot": duda.packages()}))
 
 
 def ask(server, target):
