@@ -74,6 +74,12 @@ unsigned mk_worker_index(const struct mk_worker *worker)
     return 0;
 }
 
+uint64_t mk_worker_memory(const struct mk_worker *worker)
+{
+    (void)worker;
+    return 4 << 20;
+}
+
 const struct mk_link *mk_conn_link(const struct mk_conn *c)
 {
     (void)c;

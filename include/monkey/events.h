@@ -26,6 +26,8 @@ struct mk_worker;
 /** @return the worker's number, from 0. */
 MK_API unsigned mk_worker_index(const struct mk_worker *w);
 MK_API struct mk_server *mk_worker_server(const struct mk_worker *w);
+/** @return a worker's share of MaxMemory, in bytes: for those that promise memory to peers, such as by windows. */
+MK_API uint64_t mk_worker_memory(const struct mk_worker *w);
 /**
  * What a plugin calls on a worker for somebody else, such as a function of a service. When it does not return, the error log
  * gets it while the worker is blocked.

@@ -15,7 +15,8 @@ enum {
 
 /** What the channels of one worker share. Pages that no byte passed cost nothing. */
 struct h2_desk {
-    struct h2_out out; /* of the channel that has an event; empty between any two */
+    struct h2_out out;       /* of the channel that has an event; empty between any two */
+    struct h2_growth growth; /* of their windows */
     char fields[HPACK_FIELD_MAX];
     uint8_t in[H2_CHANNEL_IN];
     char bytes[H2_CHANNEL_OUT];
@@ -24,6 +25,7 @@ struct h2_desk {
 static inline void h2_desk_init(struct h2_desk *desk)
 {
     desk->out = (struct h2_out){.p = desk->bytes, .cap = sizeof(desk->bytes)};
+    desk->growth = (struct h2_growth){.taken = 0};
 }
 
 struct h2_channel {

@@ -22,16 +22,27 @@ static void judge_past(struct h2_session *s, uint32_t id, bool is_data)
 
 /* ---- DATA ---- */
 
+/* By how much the connection's window grows: no memory hangs on it. */
+static int32_t growth(const struct h2_session *s)
+{
+    const struct h2_flow *f = &s->flow;
+    const bool is_small = f->window <= H2_FREE / 2;
+
+    if (f->window > s->window_max / 2)
+        return 0;
+    return is_small || h2_flow_is_short(f, s->now_ms, s->round_ms) ? f->window : 0;
+}
+
 /*
  * The connection's window bounds what is under way, and is given back as bytes come: what waits to be read is bounded by the
  * windows of streams, so that one that nobody reads keeps no other one from being read (RFC 9113 section 5.2.2).
  */
 static void renew(struct h2_session *s, uint32_t len)
 {
-    uint32_t more = h2_flow_use(&s->flow, len);
+    uint32_t more = h2_flow_use(&s->flow, len, s->now_ms);
 
-    if (h2_flow_is_short(&s->flow))
-        more += h2_flow_widen(&s->flow, s->flow.window <= s->window_max / 2 ? s->flow.window : 0);
+    if (h2_flow_is_used(&s->flow))
+        more += h2_flow_widen(&s->flow, growth(s));
     if (more > 0)
         h2_send_number(s, H2_WINDOW_UPDATE, 0, more);
 }
@@ -286,9 +297,17 @@ static void settle(struct h2_session *s)
     }
 }
 
+/* A peer acknowledges them at once (RFC 9113 section 6.5.3): a round trip, and no frame is sent for it alone. */
+static void measure(struct h2_session *s)
+{
+    if (s->round_ms < 0)
+        s->round_ms = (int32_t)(s->now_ms - s->begun_ms);
+}
+
 static void end_settings(struct h2_session *s, const struct h2_frame *f)
 {
     if (f->flags & H2_FLAG_ACK) {
+        measure(s);
         settle(s);
         (void)h2_session_pay(s, H2_PRICE_IDLE);
         return;

@@ -30,7 +30,9 @@ void h2_session_init(struct h2_session *s, const struct h2_events *events,
     s->events = events;
     s->out = out;
     s->late.sum = s->part.sum = sum;
-    s->now_ms = now_ms;
+    s->begun_ms = s->now_ms = now_ms;
+    s->round_ms = -1;
+    s->growth = limits->growth;
     s->window = s->peer_window = H2_WINDOW;
     s->stream_window = limits->stream_window;
     s->window_max = limits->window_max;
@@ -50,6 +52,7 @@ void h2_session_init(struct h2_session *s, const struct h2_events *events,
 
 void h2_session_fini(struct h2_session *s)
 {
+    h2_session_narrow(s, s->widened);
     hpack_decoder_fini(&s->decoder);
     hpack_encoder_fini(&s->encoder);
     h2_text_free(&s->late);

@@ -31,8 +31,8 @@
       "its first field block arrives")                                                             \
     X(OPEN, "open", H2_STREAM_TO(HALF_REMOTE) | H2_STREAM_TO(HALF_LOCAL) | H2_STREAM_TO(CLOSED),   \
       "both sides may send")                                                                       \
-    X(HALF_REMOTE, "half-closed (remote)", H2_STREAM_TO(CLOSED), "its peer sends no more")         \
-    X(HALF_LOCAL, "half-closed (local)", H2_STREAM_TO(CLOSED), "we send no more")                  \
+    X(HALF_REMOTE, "half-closed (remote)", H2_STREAM_TO(CLOSED), "its peer sends no more")           \
+    X(HALF_LOCAL, "half-closed (local)", H2_STREAM_TO(CLOSED), "we send no more")                    \
     X(CLOSED, "closed", 0, "its owner is told at the next sweep")
 
 enum h2_stream_state {
@@ -133,14 +133,19 @@ struct h2_session {
     struct h2_past past;
     struct h2_credit credit;
     struct h2_flow flow;
-    int64_t now_ms;        /* the owner's, whenever bytes are received */
-    int32_t window;        /* bytes of bodies that the peer takes */
-    int32_t peer_window;   /* of its streams, as its settings say */
-    int32_t next_window;   /* so, when the whole of the SETTINGS that comes is there */
-    uint32_t peer_streams; /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
+    states_log_fn
+        log; /* of its streams' states, each of which is a struct h2_stream; NULL, as at first: nobody reads it */
+    struct h2_growth *growth; /* of this session and others; NULL: without a bound */
+    int64_t begun_ms;         /* when it began: our settings left */
+    int64_t now_ms;           /* the owner's, whenever bytes are received or used */
+    int32_t window;           /* bytes of bodies that the peer takes */
+    int32_t peer_window;      /* of its streams, as its settings say */
+    int32_t next_window;      /* so, when the whole of the SETTINGS that comes is there */
+    uint32_t peer_streams;    /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
     int32_t stream_window,
         window_max; /* of streams at first; of the connection, and what all streams' grow by, at most */
     int32_t widened;                 /* by how much the windows of streams have grown */
+    int32_t round_ms;                /* a round trip; -1: our settings are not acknowledged yet */
     uint32_t newest;                 /* stream that the client has begun */
     uint32_t nstreams, max_streams;  /* that are not closed */
     uint32_t resets, resets_of_peer; /* since the owner looked */
@@ -164,8 +169,9 @@ struct h2_limits {
     bool is_client;       /* this is the client's side */
     uint32_t max_streams; /* SETTINGS_MAX_CONCURRENT_STREAMS; a client's own bound, not announced */
     uint32_t max_head;    /* SETTINGS_MAX_HEADER_LIST_SIZE */
-    int32_t stream_window; /* SETTINGS_INITIAL_WINDOW_SIZE */
-    int32_t window_max;    /* of the connection; a client opens it at once */
+    int32_t stream_window;    /* SETTINGS_INITIAL_WINDOW_SIZE */
+    int32_t window_max;       /* of the connection; a client opens it at once */
+    struct h2_growth *growth; /* shared by sessions of one thread, which it outlives; NULL: none */
 };
 
 /* ---- the connection ---- */

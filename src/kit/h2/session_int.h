@@ -6,6 +6,14 @@
 
 /* What the files of a session share. */
 
+/** The windows of streams are smaller by so much, or larger: below 0. */
+static inline void h2_session_narrow(struct h2_session *s, int32_t by)
+{
+    s->widened -= by;
+    if (s->growth)
+        s->growth->taken -= by;
+}
+
 /* ---- streams ---- */
 
 /** @return NULL: there is none that is not closed. */

@@ -66,7 +66,7 @@ void h2_stream_close(struct h2_stream *st, uint32_t error, bool is_ours)
     h2_turns_remove(&s->turns, &st->turn);
     unchain(st);
     s->nstreams--;
-    s->widened -= st->flow.window - s->stream_window;
+    h2_session_narrow(s, st->flow.window - s->stream_window);
     if (s->current == st)
         s->current = NULL;
     st->error = error;
@@ -102,15 +102,26 @@ void h2_stream_end_input(struct h2_stream *st)
 
 /* ---- what its peer may send ---- */
 
-/* The window doubles when a whole one was used: one upload is to fill the link. All of a connection share what they grow by. */
+/* One upload is to fill the line, while its reader keeps up. */
+static bool may_double(const struct h2_stream *st)
+{
+    const struct h2_session *s = st->session;
+    const struct h2_flow *f = &st->flow;
+
+    if (f->window > s->window_max - s->widened || !h2_flow_is_read(f))
+        return false;
+    return f->window <= H2_FREE - s->widened || h2_flow_is_short(f, s->now_ms, s->round_ms);
+}
+
+/* The streams of a connection share what they grow by, and so do connections. */
 static uint32_t widen(struct h2_stream *st)
 {
     struct h2_session *s = st->session;
-    int32_t by = st->flow.window <= s->window_max - s->widened ? st->flow.window : 0;
+    const int32_t by = may_double(st) ? st->flow.window : 0;
 
-    if (!h2_flow_is_short(&st->flow))
-        return 0;
-    s->widened += by;
+    if (s->growth && s->growth->taken + by > s->growth->most)
+        return h2_flow_widen(&st->flow, 0);
+    h2_session_narrow(s, -by);
     return h2_flow_widen(&st->flow, by);
 }
 
@@ -120,8 +131,9 @@ void h2_stream_use(struct h2_stream *st, size_t len)
 
     if (h2_stream_has_end(st))
         return;
-    more = h2_flow_use(&st->flow, len);
-    more += widen(st);
+    more = h2_flow_use(&st->flow, len, st->session->now_ms);
+    if (h2_flow_is_used(&st->flow))
+        more += widen(st);
     if (more > 0)
         h2_send_number(st->session, H2_WINDOW_UPDATE, st->id, more);
 }

@@ -298,6 +298,7 @@ static ssize_t read_body(void *arg, char *dst, size_t len)
 
     if (n == 0)
         return s->has_end ? 0 : MK_E_AGAIN;
+    s->base.session->now_ms = http2_conn_now_ms(s->conn);
     h2_stream_use(&s->base, n);
     http2_conn_wake(s->conn);
     return (ssize_t)n;

@@ -40,6 +40,14 @@ struct mk_server *mk_worker_server(const struct mk_worker *w)
     return w->server;
 }
 
+uint64_t mk_worker_memory(const struct mk_worker *w)
+{
+    const struct mk_shared *shared = w->shared;
+
+    return (uint64_t)atomic_load_explicit(&shared->max_memory, memory_order_relaxed) /
+           shared->nworkers;
+}
+
 void mk_worker_set_errand(struct mk_worker *w, const struct mk_errand *errand)
 {
     atomic_store_explicit(&w->errand, errand, memory_order_release);

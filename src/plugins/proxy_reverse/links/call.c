@@ -317,6 +317,7 @@ static void use(struct proxy_call *c, size_t n)
 {
     if (c->state != PROXY_CALL_OPEN || !c->conn)
         return;
+    c->base.session->now_ms = mk_worker_now_ms(c->worker);
     h2_stream_use(&c->base, n);
     proxy_conn_wake(c->conn);
 }

@@ -6,13 +6,14 @@
 /* Connections to backends that speak HTTP/2: made when a call needs one, shared by calls, closed when they are idle. */
 
 enum {
-    WINDOW = 64 << 10,    /* of an answer's body that waits for its client, at first */
-    CONNECTION = 1 << 20, /* of all bodies of a connection */
-    HEAD = 64 << 10,      /* what backends are told of heads; MaxAnswerHead decides */
-    IDLE_MS = 60000,      /* unless the settings say otherwise */
-    PROOF_MS = 5000,      /* for the answer to a PING */
-    SETTLE_MS = 1000,     /* for its settings, before calls do not wait for them any more */
-    ROUNDS = 4,           /* of telling and sending in one event */
+    WINDOW = 64 << 10,     /* of an answer's body that waits for its client, at first */
+    CONNECTION = 16 << 20, /* of all bodies of a connection */
+    GROWTH = 4,            /* of MaxMemory, such a part is what windows may grow by */
+    HEAD = 64 << 10,       /* what backends are told of heads; MaxAnswerHead decides */
+    IDLE_MS = 60000,       /* unless the settings say otherwise */
+    PROOF_MS = 5000,       /* for the answer to a PING */
+    SETTLE_MS = 1000,      /* for its settings, before calls do not wait for them any more */
+    ROUNDS = 4,            /* of telling and sending in one event */
 };
 
 static int64_t now_ms(const struct proxy_conn *conn)
@@ -432,8 +433,10 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
                                      .max_streams = PROXY_CALLS_A_CONNECTION,
                                      .max_head = HEAD,
                                      .stream_window = WINDOW,
-                                     .window_max = CONNECTION};
+                                     .window_max = CONNECTION,
+                                     .growth = &conn->all->desk->growth};
 
+    conn->all->desk->growth.most = (int64_t)(mk_worker_memory(conn->all->worker) / GROWTH);
     conn->channel.stream = s;
     conn->channel.desk = conn->all->desk;
     h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, NULL, now_ms(conn));

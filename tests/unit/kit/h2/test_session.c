@@ -258,6 +258,88 @@ static void test_windows_grow(void **state)
     close_session();
 }
 
+/* A body whose pieces come at a rate. @param round_ms  until our settings are acknowledged; -1: never. @param unread  bytes that wait all the time */
+static void upload(unsigned npieces, unsigned us, int round_ms, size_t unread)
+{
+    static const uint8_t piece[16384];
+
+    w.session.now_ms = round_ms;
+    if (round_ms >= 0)
+        put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+    put_request(1, false);
+    (void)feed();
+    w.holds_data = true;
+    for (size_t i = 0; i < npieces; i++) {
+        w.session.now_ms = 1000 + (int64_t)(i * us / 1000);
+        put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+        (void)feed();
+        if (i * sizeof(piece) >= unread)
+            h2_stream_use(stream(1), sizeof(piece));
+        assert_false(w.session.is_over);
+    }
+}
+
+/* RFC 9113 section 5.2: windows follow the product of bandwidth and delay, within bounds. */
+static void test_windows_follow_the_line(void **state)
+{
+    static const struct {
+        const char *about;
+        unsigned us; /* for 16 KB */
+        int round_ms;
+        size_t unread;
+        int64_t most;               /* of all sessions */
+        int32_t stream, connection; /* windows, in 64 KB */
+    } cases[] = {
+        {"1 Gbit/s, 50 ms", 131, 50, 0, 1 << 30, 256, 256},
+        {"100 Mbit/s, 50 ms", 1311, 50, 0, 1 << 30, 16, 16},
+        {"200 Mbit/s, 100 ms", 655, 100, 0, 1 << 30, 64, 64},
+        {"1 Gbit/s, a delay that nobody knows", 131, -1, 0, 1 << 30, 16, 16},
+        {"1 Gbit/s, 50 ms, and a reader who lags behind", 131, 50, 30000, 1 << 30, 1, 256},
+        {"1 Gbit/s, 50 ms, and little memory", 131, 50, 0, 1 << 19, 8, 256},
+        {"1 Gbit/s, 50 ms, and no memory", 131, 50, 0, 0, 1, 256},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct h2_growth growth = {.most = cases[i].most};
+
+        open_with((struct h2_limits){.max_streams = 3,
+                                     .max_head = 1000,
+                                     .stream_window = 65536,
+                                     .window_max = 16 << 20,
+                                     .growth = &growth});
+        put_begin(&b);
+        upload(4000, cases[i].us, cases[i].round_ms, cases[i].unread);
+        if (stream(1)->flow.window != cases[i].stream * 65536 ||
+            w.session.flow.window != cases[i].connection * H2_WINDOW)
+            fail_msg("%s: %d and %d", cases[i].about, stream(1)->flow.window,
+                     w.session.flow.window);
+        assert_int_equal(growth.taken, (cases[i].stream - 1) * 65536);
+        h2_stream_reset(stream(1), H2_E_CANCEL);
+        assert_int_equal(growth.taken, 0);
+        (void)feed();
+        close_session();
+    }
+}
+
+/* A session that ends gives back what its streams had. */
+static void test_a_session_gives_its_growth_back(void **state)
+{
+    struct h2_growth growth = {.most = 1 << 30};
+
+    (void)state;
+    open_with((struct h2_limits){.max_streams = 3,
+                                 .max_head = 1000,
+                                 .stream_window = 65536,
+                                 .window_max = 16 << 20,
+                                 .growth = &growth});
+    put_begin(&b);
+    upload(1000, 131, 50, 0);
+    assert_true(growth.taken > 0);
+    close_session();
+    assert_int_equal(growth.taken, 0);
+}
+
 static void test_nobody_sends_more_than_a_window(void **state)
 {
     static const uint8_t piece[16384];
@@ -610,6 +692,8 @@ int main(void)
         cmocka_unit_test(test_settings_change_windows_once),
         cmocka_unit_test(test_the_connection_has_a_window_too),
         cmocka_unit_test(test_windows_grow),
+        cmocka_unit_test(test_windows_follow_the_line),
+        cmocka_unit_test(test_a_session_gives_its_growth_back),
         cmocka_unit_test(test_nobody_sends_more_than_a_window),
         cmocka_unit_test(test_a_small_window_holds_when_it_is_acknowledged),
         cmocka_unit_test(test_frames_in_each_state),

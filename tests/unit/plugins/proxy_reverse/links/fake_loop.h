@@ -131,6 +131,12 @@ int64_t mk_worker_now_ms(const struct mk_worker *w)
     return fake.now;
 }
 
+uint64_t mk_worker_memory(const struct mk_worker *w)
+{
+    (void)w;
+    return 64 << 20;
+}
+
 struct mk_alarm *mk_alarm_new(struct mk_worker *w, mk_alarm_fn fn, void *arg)
 {
     struct mk_alarm *a = calloc(1, sizeof(*a));
