@@ -74,10 +74,36 @@ unsigned mk_worker_index(const struct mk_worker *worker)
     return 0;
 }
 
+struct mk_server *mk_worker_server(const struct mk_worker *worker)
+{
+    (void)worker;
+    return NULL;
+}
+
 uint64_t mk_worker_memory(const struct mk_worker *worker)
 {
     (void)worker;
     return 4 << 20;
+}
+
+bool mk_server_logs(struct mk_server *server, enum mk_log_level level)
+{
+    (void)server;
+    (void)level;
+    return true;
+}
+
+void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
+{
+    (void)server;
+    (void)level;
+    (void)fmt;
+}
+
+void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
+{
+    (void)c;
+    *facts = (struct mk_conn_facts){.size = facts->size};
 }
 
 const struct mk_link *mk_conn_link(const struct mk_conn *c)

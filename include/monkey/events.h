@@ -202,6 +202,8 @@ MK_API int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)
 /** Write a line to the error log. Any thread. */
 MK_API void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
     MK_PRINTF(3, 4);
+/** Would mk_server_log write lines of this level now? For those that log each step of something: asked once, at its start. Any thread. */
+MK_API bool mk_server_logs(struct mk_server *server, enum mk_log_level level);
 
 /**
  * Give lines of a log that a setting names "program:NAME" to the surrounding program (mk_host.log_lines). From one thread at

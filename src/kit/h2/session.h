@@ -31,8 +31,8 @@
       "its first field block arrives")                                                             \
     X(OPEN, "open", H2_STREAM_TO(HALF_REMOTE) | H2_STREAM_TO(HALF_LOCAL) | H2_STREAM_TO(CLOSED),   \
       "both sides may send")                                                                       \
-    X(HALF_REMOTE, "half-closed (remote)", H2_STREAM_TO(CLOSED), "its peer sends no more")           \
-    X(HALF_LOCAL, "half-closed (local)", H2_STREAM_TO(CLOSED), "we send no more")                    \
+    X(HALF_REMOTE, "half_closed_remote", H2_STREAM_TO(CLOSED), "its peer sends no more")           \
+    X(HALF_LOCAL, "half_closed_local", H2_STREAM_TO(CLOSED), "we send no more")                    \
     X(CLOSED, "closed", 0, "its owner is told at the next sweep")
 
 enum h2_stream_state {

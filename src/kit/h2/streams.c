@@ -55,7 +55,7 @@ void h2_stream_open(struct h2_session *s, struct h2_stream *st, uint32_t id)
 
 void h2_stream_turn_to(struct h2_stream *st, enum h2_stream_state state)
 {
-    states_turn(&h2_stream_states, &st->state, state, NULL, st);
+    states_turn(&h2_stream_states, &st->state, state, st->session->log, st);
 }
 
 void h2_stream_close(struct h2_stream *st, uint32_t error, bool is_ours)

@@ -26,9 +26,42 @@ static const struct states_row rows[] = {HTTP2_CONN_STATES(ROW)};
 
 const struct states http2_conn_states = {"connection", sizeof(rows) / sizeof(rows[0]), rows};
 
+static struct mk_conn_facts facts_of(const struct http2_conn *c)
+{
+    struct mk_conn_facts facts = {.size = sizeof(facts)};
+
+    mk_conn_facts(c->conn, &facts);
+    return facts;
+}
+
+static void trace(const void *conn, const struct states *table, unsigned was, unsigned is)
+{
+    const struct mk_conn_facts facts = facts_of(conn);
+
+    mk_server_log(facts.server, MK_LOG_TRACE, "http2 state of=%s was=%s is=%s conn=%llu", table->of,
+                  table->rows[was].name, table->rows[is].name, (unsigned long long)facts.id);
+}
+
+static void trace_stream(const void *stream, const struct states *table, unsigned was, unsigned is)
+{
+    const struct h2_stream *st = stream;
+    const struct mk_conn_facts facts = facts_of(http2_conn_of(st->session));
+
+    mk_server_log(facts.server, MK_LOG_TRACE,
+                  "http2 state of=%s was=%s is=%s conn=%llu stream=%u error=%u", table->of,
+                  table->rows[was].name, table->rows[is].name, (unsigned long long)facts.id, st->id,
+                  st->error);
+}
+
+static void begin_trace(struct http2_conn *c)
+{
+    c->is_traced = mk_server_logs(mk_worker_server(c->local->worker), MK_LOG_TRACE);
+    c->channel.session.log = c->is_traced ? trace_stream : NULL;
+}
+
 static void turn_to(struct http2_conn *c, enum http2_conn_state state)
 {
-    states_turn(&http2_conn_states, &c->state, state, NULL, c);
+    states_turn(&http2_conn_states, &c->state, state, c->is_traced ? trace : NULL, c);
 }
 
 int64_t http2_conn_now_ms(const struct http2_conn *c)
@@ -320,6 +353,7 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
         free_conn(c);
         return MK_E_NOMEM;
     }
+    begin_trace(c);
     mk_stream_tell(stream, on_event, c);
     return 0;
 }

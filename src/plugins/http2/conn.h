@@ -37,6 +37,7 @@ struct http2_conn {
     uint8_t state;                    /* enum http2_conn_state */
     bool is_pinged;                   /* an answer to our PING is awaited */
     bool is_counted;                  /* as one that was flooded */
+    bool is_traced;                   /* changes of states are logged */
 };
 
 static inline struct http2_conn *http2_conn_of(struct h2_session *session)

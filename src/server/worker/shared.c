@@ -30,13 +30,18 @@ void mk_shared_set_asks(struct mk_shared *shared, enum mk_ask_state state)
     pthread_mutex_unlock(&shared->asks.lock);
 }
 
+bool mk_server_logs(struct mk_server *server, enum mk_log_level level)
+{
+    return mk_log_wants(&mk_shared_of(server)->log, level, MK_LOG_PLUGIN);
+}
+
 void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
 {
     struct mk_log *log = &mk_shared_of(server)->log;
     char text[MK_LIMIT_LOG_LINE];
     va_list args;
 
-    if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
+    if (!mk_server_logs(server, level))
         return;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, args);

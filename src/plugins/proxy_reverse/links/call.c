@@ -18,11 +18,21 @@ static const struct states_row rows[] = {PROXY_CALL_STATES(ROW)};
 
 const struct states proxy_call_states = {"call", sizeof(rows) / sizeof(rows[0]), rows};
 
+static void trace(const void *call, const struct states *table, unsigned was, unsigned is)
+{
+    const struct proxy_call *c = call;
+
+    mk_server_log(mk_worker_server(c->worker), MK_LOG_TRACE,
+                  "proxy state of=%s was=%s is=%s worker=%u connection=%u stream=%u", table->of,
+                  table->rows[was].name, table->rows[is].name, mk_worker_index(c->worker),
+                  c->conn ? c->conn->number : 0, c->base.id);
+}
+
 void proxy_call_turn_to(struct proxy_call *c, enum proxy_call_state state)
 {
     if (c->conn)
         c->conn->ncalls_in[c->state]--;
-    states_turn(&proxy_call_states, &c->state, state, NULL, c);
+    states_turn(&proxy_call_states, &c->state, state, c->is_traced ? trace : NULL, c);
     if (c->conn)
         c->conn->ncalls_in[c->state]++;
 }
@@ -43,6 +53,7 @@ int proxy_call_begin(struct proxy_call **call, struct proxy_calls *calls,
     c->arg = arg;
     c->worker = calls->worker;
     c->wants_fresh = fresh;
+    c->is_traced = mk_server_logs(mk_worker_server(calls->worker), MK_LOG_TRACE);
     c->conn = proxy_conn_for(calls, way, fresh, &err);
     if (!c->conn) {
         free(c);

@@ -57,6 +57,7 @@ struct proxy_call {
     bool was_refused;
     bool wants_fresh; /* no connection that was there before it */
     bool is_fresh;    /* its connection was not */
+    bool is_traced;   /* changes of its state are logged */
     bool is_put;      /* by its owner: freed when its stream is swept */
 };
 
@@ -69,6 +70,7 @@ struct proxy_conn {
     struct mk_upstream_wait *wait;    /* until it is connected */
     struct proxy_call *calls, **last; /* the oldest one first */
     struct proxy_call *told, **told_last;
+    unsigned number;                      /* in the log: of its worker's, from 1 */
     unsigned ncalls;                      /* all of them */
     unsigned ncalls_in[PROXY_CALL_COUNT]; /* of them, by their states */
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
@@ -82,6 +84,7 @@ struct proxy_conn {
 struct proxy_calls {
     struct mk_worker *worker;
     struct proxy_conn *conns;
+    unsigned nmade;       /* connections so far */
     struct h2_desk *desk; /* NULL: no call was made yet */
     bool is_left;         /* freed with its last connection */
 };

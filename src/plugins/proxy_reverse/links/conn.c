@@ -49,6 +49,7 @@ static void unlink_conn(struct proxy_conn *conn)
 static void link_conn(struct proxy_calls *calls, struct proxy_conn *conn)
 {
     conn->all = calls;
+    conn->number = ++calls->nmade;
     conn->next = calls->conns;
     conn->at = &calls->conns;
     if (conn->next)
@@ -427,6 +428,24 @@ void proxy_conn_doubt(struct proxy_conn *conn)
 
 /* ---- the beginning of one ---- */
 
+static const struct proxy_conn *conn_of(const struct h2_session *s)
+{
+    return (const struct proxy_conn *)((const char *)s -
+                                       offsetof(struct proxy_conn, channel.session));
+}
+
+static void trace_stream(const void *stream, const struct states *table, unsigned was, unsigned is)
+{
+    const struct h2_stream *st = stream;
+    const struct proxy_conn *conn = conn_of(st->session);
+    struct mk_worker *w = conn->all->worker;
+
+    mk_server_log(mk_worker_server(w), MK_LOG_TRACE,
+                  "proxy state of=%s was=%s is=%s worker=%u connection=%u stream=%u error=%u",
+                  table->of, table->rows[was].name, table->rows[is].name, mk_worker_index(w),
+                  conn->number, st->id, st->error);
+}
+
 static void greet(struct proxy_conn *conn, struct mk_stream *s)
 {
     const struct h2_limits limits = {.is_client = true,
@@ -441,6 +460,8 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
     conn->channel.desk = conn->all->desk;
     h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, NULL, now_ms(conn));
     conn->is_patient = true;
+    if (mk_server_logs(mk_worker_server(conn->all->worker), MK_LOG_TRACE))
+        conn->channel.session.log = trace_stream;
     mk_stream_tell(s, on_event, conn);
 }
 

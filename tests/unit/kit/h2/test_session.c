@@ -340,6 +340,36 @@ static void test_a_session_gives_its_growth_back(void **state)
     assert_int_equal(growth.taken, 0);
 }
 
+static const struct h2_stream *traced;
+static unsigned ntraced;
+
+static void trace(const void *of, const struct states *table, unsigned was, unsigned is)
+{
+    assert_ptr_equal(table, &h2_stream_states);
+    assert_true(states_may(table, was, is));
+    traced = of;
+    ntraced++;
+}
+
+static void test_changes_of_states_are_traced(void **state)
+{
+    (void)state;
+    begin_session();
+    ntraced = 0;
+    put_request(1, false);
+    (void)feed();
+    assert_int_equal(ntraced, 0);
+    w.session.log = trace;
+    put_request(3, false);
+    (void)feed();
+    assert_int_equal(ntraced, 1);
+    assert_ptr_equal(traced, stream(3));
+    h2_stream_reset(stream(3), H2_E_CANCEL);
+    assert_int_equal(ntraced, 2);
+    (void)feed();
+    close_session();
+}
+
 static void test_nobody_sends_more_than_a_window(void **state)
 {
     static const uint8_t piece[16384];
@@ -694,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_windows_grow),
         cmocka_unit_test(test_windows_follow_the_line),
         cmocka_unit_test(test_a_session_gives_its_growth_back),
+        cmocka_unit_test(test_changes_of_states_are_traced),
         cmocka_unit_test(test_nobody_sends_more_than_a_window),
         cmocka_unit_test(test_a_small_window_holds_when_it_is_acknowledged),
         cmocka_unit_test(test_frames_in_each_state),

@@ -137,6 +137,32 @@ uint64_t mk_worker_memory(const struct mk_worker *w)
     return 64 << 20;
 }
 
+unsigned mk_worker_index(const struct mk_worker *w)
+{
+    (void)w;
+    return 0;
+}
+
+struct mk_server *mk_worker_server(const struct mk_worker *w)
+{
+    (void)w;
+    return NULL;
+}
+
+bool mk_server_logs(struct mk_server *server, enum mk_log_level level)
+{
+    (void)server;
+    (void)level;
+    return true;
+}
+
+void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
+{
+    (void)server;
+    (void)level;
+    (void)fmt;
+}
+
 struct mk_alarm *mk_alarm_new(struct mk_worker *w, mk_alarm_fn fn, void *arg)
 {
     struct mk_alarm *a = calloc(1, sizeof(*a));
