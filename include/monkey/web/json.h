@@ -45,10 +45,12 @@ struct mk_json {
     mk_json_room_fn room;
     void *arg;
     size_t max;
-    uint64_t arrays; /* a bit for each open one: array, not object */
-    uint8_t depth;
-    bool has_value, has_key;
-    uintptr_t reserved[2];
+    uint64_t arrays; /* a bit for each open one, the innermost lowest: array, not object */
+    uint16_t depth;
+    uint8_t place, after;
+    uint64_t
+        *outer; /* of arrays, what is more than 64 levels out; NULL: there are no more levels */
+    uintptr_t reserved[1];
 };
 
 /**

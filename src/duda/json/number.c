@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/decimal.h"
 #include "json/tree.h"
+#include "kit/json/write.h"
 
 #include <errno.h>
 #include <float.h>
@@ -268,30 +269,6 @@ static char *put(char *to, const char *bytes, int len)
 static char *put_zeros(char *to, int count)
 {
     return (char *)memset(to, '0', (size_t)count) + count;
-}
-
-char *json_put_digits(char *to, uint64_t value)
-{
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    char digits[20], *p = digits + sizeof(digits);
-
-    for (; value >= 100; value /= 100)
-        p = memcpy(p - 2, pairs + value % 100 * 2, 2);
-    if (value >= 10)
-        p = memcpy(p - 2, pairs + value * 2, 2);
-    else
-        *--p = (char)('0' + value);
-    return put(to, p, (int)(digits + sizeof(digits) - p));
-}
-
-char *json_put_int64(char *to, int64_t value)
-{
-    if (value < 0)
-        *to++ = '-';
-    return json_put_digits(to, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 static char *put_power(char *to, int power)

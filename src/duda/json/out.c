@@ -3,71 +3,53 @@
 #include "kit/pure/hex.h"
 #include "json/scan.h"
 
-enum {
-    PIECE = 4096,
-    STRETCH = 512,   /* bytes of a string for which there is room at once */
-    ESCAPE_ROOM = 6, /* of one byte: \u001f */
-    FIRST_ROOM = 1024,
-};
+enum { FIRST_ROOM = 1024 };
 
-void json_flush(struct json_out *out)
+static int grow(struct mk_json *j, size_t needed, void *arg)
 {
-    size_t done = 0;
+    const size_t room = 2 * j->size + needed + FIRST_ROOM;
+    char *text = json_memory->realloc(j->p, room);
 
-    while (!out->has_failed && done < out->len) {
-        const size_t part = out->len - done < PIECE ? out->len - done : PIECE;
-
-        if (out->give(out->user, out->text + done, part) != 0)
-            out->has_failed = true;
-        done += part;
-    }
-    out->len = 0;
+    (void)arg;
+    if (!text)
+        return MK_E_NOMEM;
+    j->p = text;
+    j->size = room;
+    return 0;
 }
 
-/* Give whole pieces; what is left stays. */
-static void give_pieces(struct json_out *out)
+static int give(struct mk_json *j, size_t needed, void *arg)
 {
-    const size_t len = out->len, left = len % PIECE;
+    const struct json_out *out = arg;
+    const size_t len = j->len;
 
-    out->len -= left;
-    json_flush(out);
-    memmove(out->text, out->text + len - left, left);
-    out->len = left;
+    (void)needed;
+    j->len = 0;
+    return len == 0 || out->give(out->user, j->p, len) == 0 ? 0 : MK_E_PEER;
 }
 
-char *json_make_room(struct json_out *out, size_t len)
+void json_out_grow(struct json_out *out)
 {
-    size_t room;
-    char *text;
-
-    if (out->give && out->len >= PIECE)
-        give_pieces(out);
-    if (out->has_failed)
-        return NULL;
-    if (out->room - out->len >= len)
-        return out->text + out->len;
-    room = 2 * out->room + len + FIRST_ROOM;
-    text = json_memory->realloc(out->text, room);
-    if (!text) {
-        out->has_failed = true;
-        return NULL;
-    }
-    out->text = text;
-    out->room = room;
-    return text + out->len;
+    *out = (struct json_out){.j = {.room = grow, .after = JSON_AT_END}};
 }
 
-void json_put(struct json_out *out, const char *bytes, size_t len)
+void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn put, void *user)
 {
-    char *to = json_room(out, len);
-
-    if (!to)
-        return;
-    memcpy(to, bytes, len);
-    out->len += len;
+    *out = (struct json_out){
+        .j = {.p = piece, .size = JSON_PIECE, .room = give, .arg = out, .after = JSON_AT_END},
+        .give = put,
+        .user = user};
 }
 
-static char *put_escaped(char *to, char c)
+void json_out_flush(struct json_out *out)
+{
+    const int err = out->j.error < 0 ? 0 : give(&out->j, 0, out);
+
+    if (err < 0)
+        json_fail(&out->j, err);
+}
+
+static char *put_escape(char *to, char c)
 {
     *to++ = '\\';
     if (c == '"' || c == '\\') {
@@ -79,47 +61,23 @@ static char *put_escaped(char *to, char c)
     return to + 5;
 }
 
-/* @return behind what p to end are within a string */
-static char *put_stretch(char *to, const char *p, const char *end)
+static size_t escape(char *dst, struct mk_str piece)
 {
+    const char *p = piece.p, *end = p + piece.len;
+    char *to = dst;
+
     while (p < end) {
         p = json_copy_plain(&to, p, end, false);
         if (p < end)
-            to = put_escaped(to, *p++);
+            to = put_escape(to, *p++);
     }
-    return to;
+    return (size_t)(to - dst);
 }
 
-static void put_long_string(struct json_out *out, const char *text, size_t len)
+void json_put_string(struct mk_json *j, const char *text)
 {
-    JSON_PUT(out, "\"");
-    while (len > 0) {
-        const size_t part = len < STRETCH ? len : STRETCH;
-        char *to = json_room(out, part * ESCAPE_ROOM);
+    const struct mk_str s = {text ? text : "", text ? strlen(text) : 0};
 
-        if (!to)
-            return;
-        out->len = (size_t)(put_stretch(to, text, text + part) - out->text);
-        text += part;
-        len -= part;
-    }
-    JSON_PUT(out, "\"");
-}
-
-void json_put_string(struct json_out *out, const char *text)
-{
-    const size_t len = text ? strlen(text) : 0;
-    char *to;
-
-    if (len > STRETCH) {
-        put_long_string(out, text, len);
-        return;
-    }
-    to = json_room(out, len * ESCAPE_ROOM + 2);
-    if (!to)
-        return;
-    *to++ = '"';
-    to = len > 0 ? put_stretch(to, text, text + len) : to;
-    *to++ = '"';
-    out->len = (size_t)(to - out->text);
+    if (!json_put_plain(j, s, false, false))
+        json_put_escaped(j, s, escape);
 }

@@ -3,31 +3,27 @@
 #define MK_DUDA_JSON_OUT_H
 
 #include "json/tree.h"
+#include "kit/json/write.h"
 
-/** @return room for len bytes at the end of the text, after giving whole pieces away; NULL: it has failed */
-char *json_make_room(struct json_out *out, size_t len);
+enum { JSON_PIECE = 4096 };
 
-/** The same, quick while there is room: a text is in order of a few pieces before it is given. */
-static inline char *json_room(struct json_out *out, size_t len)
-{
-    enum { GATHERED = 4096 };
+/** A text that grows, or leaves in pieces of at most JSON_PIECE bytes. It stays where it is. */
+struct json_out {
+    struct mk_json j;
+    json_put_fn give; /* NULL: all of it stays in j.p, memory of json_memory */
+    void *user;
+};
 
-    if (out->room - out->len < len || out->has_failed || (out->give && out->len >= GATHERED))
-        return json_make_room(out, len);
-    return out->text + out->len;
-}
+/** Begin a text in memory that grows. */
+void json_out_grow(struct json_out *out);
+/** Begin a text that is given away. @param piece  where it is gathered, borrowed */
+void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn give, void *user);
+/** Give what is gathered. */
+void json_out_flush(struct json_out *out);
 
-/** json_put() of a few bytes, whose number the compiler knows. */
-static inline void json_put_few(struct json_out *out, const char *bytes, size_t len)
-{
-    char *to = json_room(out, len);
-
-    if (!to)
-        return;
-    memcpy(to, bytes, len);
-    out->len += len;
-}
-
-#define JSON_PUT(out, text) json_put_few(out, text, sizeof(text) - 1)
+/** With quotes and escapes; NULL is an empty string. */
+void json_put_string(struct mk_json *j, const char *text);
+/** A tree, where a value may stand. */
+void json_put_item(struct mk_json *j, const json_t *item);
 
 #endif

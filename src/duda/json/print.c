@@ -4,7 +4,7 @@
 /* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
 
 struct printer {
-    struct json_out out;
+    struct mk_json *j;
     bool is_indented;
     unsigned depth;
     const json_t *open[JSON_DEPTH_MAX];
@@ -13,7 +13,7 @@ struct printer {
 static void put_tabs(struct printer *p, unsigned count)
 {
     while (p->is_indented && count-- > 0)
-        JSON_PUT(&p->out, "\t");
+        JSON_PUT(p->j, "\t");
 }
 
 static bool is_list(const json_t *item)
@@ -31,31 +31,31 @@ static bool is_object(const json_t *item)
 static void put_number(struct printer *p, const json_t *item)
 {
     const char *digits = json_digits(item);
-    char *to = digits ? NULL : json_room(&p->out, JSON_NUMBER_ROOM);
+    char *to = digits ? NULL : json_reserve(p->j, JSON_NUMBER_ROOM);
 
     if (digits)
-        json_put(&p->out, digits, strlen(digits));
+        json_put_bytes(p->j, digits, strlen(digits));
     else if (to)
-        p->out.len = (size_t)(json_put_number(to, item->valuedouble) - p->out.text);
+        p->j->len = (size_t)(json_put_number(to, item->valuedouble) - p->j->p);
 }
 
 static void put_scalar(struct printer *p, const json_t *item)
 {
     switch (item->type & JSON_TYPE) {
     case cJSON_String:
-        json_put_string(&p->out, item->valuestring);
+        json_put_string(p->j, item->valuestring);
         break;
     case cJSON_Number:
         put_number(p, item);
         break;
     case cJSON_True:
-        JSON_PUT(&p->out, "true");
+        JSON_PUT(p->j, "true");
         break;
     case cJSON_False:
-        JSON_PUT(&p->out, "false");
+        JSON_PUT(p->j, "false");
         break;
     default:
-        JSON_PUT(&p->out, "null");
+        JSON_PUT(p->j, "null");
     }
 }
 
@@ -65,28 +65,28 @@ static void put_key(struct printer *p, const json_t *item)
     if (p->depth == 0 || !is_object(p->open[p->depth - 1]))
         return;
     put_tabs(p, p->depth);
-    json_put_string(&p->out, item->string);
+    json_put_string(p->j, item->string);
     if (p->is_indented)
-        JSON_PUT(&p->out, ":\t");
+        JSON_PUT(p->j, ":\t");
     else
-        JSON_PUT(&p->out, ":");
+        JSON_PUT(p->j, ":");
 }
 
 static void put_opening(struct printer *p, const json_t *list)
 {
     if (p->depth == JSON_DEPTH_MAX) {
-        p->out.has_failed = true;
+        json_fail(p->j, MK_E_LIMIT);
         return;
     }
     p->open[p->depth++] = list;
-    json_put_few(&p->out, is_object(list) ? "{\n" : "[", is_object(list) && p->is_indented ? 2 : 1);
+    json_put_few(p->j, is_object(list) ? "{\n" : "[", is_object(list) && p->is_indented ? 2 : 1);
 }
 
 static void put_comma(struct printer *p)
 {
-    JSON_PUT(&p->out, ",");
+    JSON_PUT(p->j, ",");
     if (p->is_indented)
-        json_put_few(&p->out, is_object(p->open[p->depth - 1]) ? "\n" : " ", 1);
+        json_put_few(p->j, is_object(p->open[p->depth - 1]) ? "\n" : " ", 1);
 }
 
 /* @return the list that is closed now */
@@ -95,10 +95,10 @@ static const json_t *put_closing(struct printer *p)
     const json_t *list = p->open[--p->depth];
 
     if (is_object(list) && p->is_indented && list->child)
-        JSON_PUT(&p->out, "\n");
+        JSON_PUT(p->j, "\n");
     if (is_object(list))
         put_tabs(p, p->depth);
-    json_put_few(&p->out, is_object(list) ? "}" : "]", 1);
+    json_put_few(p->j, is_object(list) ? "}" : "]", 1);
     return list;
 }
 
@@ -121,48 +121,47 @@ static const json_t *print_item(struct printer *p, const json_t *item)
         return following(p, item);
     }
     put_opening(p, item);
-    if (item->child || p->out.has_failed)
+    if (item->child || p->j->error < 0)
         return item->child;
     return following(p, put_closing(p));
 }
 
 static void print_tree(struct printer *p, const json_t *item)
 {
-    while (item && !p->out.has_failed)
+    while (item && p->j->error == 0)
         item = print_item(p, item);
 }
 
 /* It is large: what is needed is set. */
-static void print(struct printer *p, const struct json_out *out, const json_t *item,
-                  bool is_indented)
+static void print(struct mk_json *j, const json_t *item, bool is_indented)
 {
-    p->out = *out;
-    p->is_indented = is_indented;
-    p->depth = 0;
-    print_tree(p, item);
+    struct printer p;
+
+    p.j = j;
+    p.is_indented = is_indented;
+    p.depth = 0;
+    print_tree(&p, item);
 }
 
 char *json_print(const json_t *item, bool is_indented)
 {
-    struct printer p;
+    struct json_out out;
     char *text;
 
     if (!item)
         return NULL;
-    print(&p, &(struct json_out){0}, item, is_indented);
-    json_put(&p.out, "", 1);
-    if (!p.out.has_failed) {
-        text = json_memory->realloc(p.out.text, p.out.len);
-        return text ? text : p.out.text;
+    json_out_grow(&out);
+    print(&out.j, item, is_indented);
+    json_put_few(&out.j, "", 1);
+    if (out.j.error == 0) {
+        text = json_memory->realloc(out.j.p, out.j.len);
+        return text ? text : out.j.p;
     }
-    json_memory->free(p.out.text);
+    json_memory->free(out.j.p);
     return NULL;
 }
 
-void json_put_item(struct json_out *out, const json_t *item)
+void json_put_item(struct mk_json *j, const json_t *item)
 {
-    struct printer p;
-
-    print(&p, out, item, false);
-    *out = p.out;
+    print(j, item, false);
 }

@@ -95,11 +95,6 @@ enum { JSON_NUMBER_ROOM = 40 };
 void json_print_number(char text[JSON_NUMBER_ROOM], double number);
 /** The same without an end mark. @return behind it */
 char *json_put_number(char *to, double number);
-/** The digits of an integer, at most 20. @return behind them */
-char *json_put_digits(char *to, uint64_t value);
-/** The same with its sign. @return behind them */
-char *json_put_int64(char *to, int64_t value);
-
 /** @return whether a number is an integer of 64 bits by its digits and may not be exact as a double: valuestring has them then */
 bool json_needs_digits(double number, const char *digits, size_t len);
 /** @return the digits of such a number, borrowed from it; NULL: valuedouble says all. */
@@ -120,21 +115,6 @@ json_t *json_merge_patch(const json_t *target, const json_t *patch);
 
 /** Is it well-formed UTF-8? */
 bool json_is_text(const char *text);
-
-/** A text that grows, or leaves in pieces. Zeroed before the first call. */
-struct json_out {
-    char *text;
-    size_t len, room;
-    bool has_failed;  /* no memory, or the receiver refused; later calls do nothing */
-    json_put_fn give; /* NULL: all of it stays in text, which is the caller's to free */
-    void *user;
-};
-void json_put(struct json_out *out, const char *bytes, size_t len);
-/** With quotes and escapes; NULL is an empty string. */
-void json_put_string(struct json_out *out, const char *text);
-void json_put_item(struct json_out *out, const json_t *item);
-/** Give what is in text. */
-void json_flush(struct json_out *out);
 
 /** The calls of the streaming writer, as packages/json/json.h has them. */
 json_writer_t *json_writer_new(json_put_fn put, void *user);
