@@ -18,6 +18,7 @@
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>
 #include <monkey/web/later.h>
+#include <monkey/web/media.h>
 #include <monkey/web/metrics.h>
 #include <monkey/web/multipart.h>
 #include <monkey/web/query.h>
