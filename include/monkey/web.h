@@ -17,10 +17,12 @@
 #include <monkey/web/entity.h>
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>
+#include <monkey/web/json_read.h>
 #include <monkey/web/later.h>
 #include <monkey/web/media.h>
 #include <monkey/web/metrics.h>
 #include <monkey/web/multipart.h>
+#include <monkey/web/problem.h>
 #include <monkey/web/query.h>
 #include <monkey/web/router.h>
 #include <monkey/web/signed.h>

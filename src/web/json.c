@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/web/json.h>
+#include "web/json_int.h"
 
 #include "base/heap.h"
 #include "kit/json/write.h"
@@ -194,7 +194,8 @@ void mk_json_begin_reply(struct mk_json *j, struct mk_request *r, size_t max)
         json_fail(j, MK_E_INVALID);
 }
 
-enum mk_verdict mk_reply_json(struct mk_request *r, unsigned status, struct mk_json *j)
+enum mk_verdict mk_json_reply_as(struct mk_request *r, unsigned status, struct mk_json *j,
+                                 struct mk_str type)
 {
     struct mk_reply p;
     const int err = mk_json_end(j);
@@ -207,8 +208,13 @@ enum mk_verdict mk_reply_json(struct mk_request *r, unsigned status, struct mk_j
     }
     if (mk_reply_begin(&p, r, status) < 0)
         return MK_VERDICT_DONE;
-    mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("application/json"));
+    mk_reply_line(&p, MK_STR("Content-Type"), type);
     if (mk_reply_end(&p, (int64_t)j->len) == 0)
         (void)!mk_reply_memory(r, (struct mk_str){j->p, j->len});
     return MK_VERDICT_DONE;
+}
+
+enum mk_verdict mk_reply_json(struct mk_request *r, unsigned status, struct mk_json *j)
+{
+    return mk_json_reply_as(r, status, j, MK_STR("application/json"));
 }

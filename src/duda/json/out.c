@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/out.h"
+#include "kit/json/scan.h"
 #include "kit/pure/hex.h"
-#include "json/scan.h"
 
 enum { FIRST_ROOM = 1024 };
 

@@ -11,6 +11,8 @@
 #define DUDA_API_LEVEL 3 /* all calls of the object */
 #include "duda_api.h"
 
+#include "kit/json/number.h"
+#include "kit/json/character.h"
 #include "packages/json/json.h"
 
 #include <stdbool.h>
@@ -72,29 +74,12 @@ json_t *json_parse_within(const char *text, size_t len, int options,
 int json_has_unique_keys(json_t *object);
 
 /**
- * Read a number by its grammar in any locale.
- * @return its end; NULL, then *number is not a number: there is none; infinite: it is too large; 0: no memory
- */
-const char *json_read_number(const char *p, const char *end, double *number);
-/**
- * Read a string behind its opening quote.
- * @param to  room for as many bytes as there are up to end; out: behind the text, which has no end mark
- * @return the closing quote; or where reading stopped: an error, or the end
- */
-const char *json_read_string(const char *p, const char *end, char **to);
-
-/**
  * Print a tree.
  * @param is_indented  members on lines of their own, with tabs
  * @return the text, owned by the caller; NULL: no memory, or more than JSON_DEPTH_MAX levels
  */
 char *json_print(const json_t *item, bool is_indented);
 
-enum { JSON_NUMBER_ROOM = 40 };
-/** Print the shortest digits that read back as the same number, in any locale; "null" if it is none. */
-void json_print_number(char text[JSON_NUMBER_ROOM], double number);
-/** The same without an end mark. @return behind it */
-char *json_put_number(char *to, double number);
 /** @return whether a number is an integer of 64 bits by its digits and may not be exact as a double: valuestring has them then */
 bool json_needs_digits(double number, const char *digits, size_t len);
 /** @return the digits of such a number, borrowed from it; NULL: valuedouble says all. */
@@ -112,9 +97,6 @@ json_t *json_copy(const json_t *item);
 
 json_t *json_pointer(json_t *item, const char *path);
 json_t *json_merge_patch(const json_t *target, const json_t *patch);
-
-/** Is it well-formed UTF-8? */
-bool json_is_text(const char *text);
 
 /** The calls of the streaming writer, as packages/json/json.h has them. */
 json_writer_t *json_writer_new(json_put_fn put, void *user);

@@ -56,6 +56,7 @@ static struct mk_sse_group *group;
 static struct mk_sse *sse;
 static struct mk_multipart *parts;
 static struct mk_json json;
+static const struct mk_json_value *tree;
 static size_t at;
 static int64_t number;
 static const char *why;
@@ -158,6 +159,16 @@ static char room[64];
     X(json_without_buffer,                                                                         \
       (mk_json_begin(&json, NULL, 10, NULL, NULL), mk_json_null(&json), mk_json_end(&json)),       \
       MK_E_LIMIT)                                                                                  \
+    X(json_tree_without_place, mk_json_read(MK_STR("1"), NULL, NULL, NULL), MK_E_INVALID)          \
+    X(json_tree_without_text, mk_json_read(no_text, NULL, &tree, NULL), MK_E_BAD)                  \
+    X(json_body_without_request, mk_request_json(NO_REQUEST, NULL, &tree, NULL), MK_E_INVALID)     \
+    X(json_body_without_place, mk_request_json(r, NULL, NULL, NULL), MK_E_INVALID)                 \
+    X(member_of_no_object, mk_json_member(NULL, MK_STR("a")) != NULL, false)                       \
+    X(no_token, mk_json_reader_next(NULL), MK_E_INVALID)                                           \
+    X(no_type, mk_media_is(no_text, no_text), false)                                               \
+    X(problem_without_request, mk_reply_problem(NO_REQUEST, 400, NULL, NULL), MK_VERDICT_DONE)     \
+    X(refusal_of_json_without_request, mk_reply_json_refusal(NO_REQUEST, MK_E_BAD, NULL),          \
+      MK_VERDICT_DONE)                                                                             \
     X(parts_without_place, mk_multipart_new(NULL, MK_STR("a/b"), &part_calls, NULL), MK_E_INVALID) \
     X(parts_without_calls, mk_multipart_new(&parts, MK_STR("a/b"), NULL, NULL), MK_E_INVALID)      \
     X(no_parts_are_fed, mk_multipart_feed(NULL, "a", 1), MK_E_INVALID)                             \
@@ -219,6 +230,10 @@ static void call_the_silent(void)
     mk_json_null(NULL);
     mk_json_raw(NULL, MK_STR("1"));
     mk_json_raw(NULL, no_text);
+    mk_json_tree(NULL, NULL);
+    mk_json_free(NULL);
+    mk_json_reader_begin(NULL, NULL, NULL, 0);
+    mk_json_reader_feed(NULL, no_text, true);
 }
 
 static enum mk_verdict call_all(struct mk_request *r, void *arg)

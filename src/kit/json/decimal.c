@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "json/decimal.h"
+#include "kit/json/decimal.h"
 
 #include <math.h>
 #include <stddef.h>

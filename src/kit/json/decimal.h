@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DUDA_JSON_DECIMAL_H
-#define MK_DUDA_JSON_DECIMAL_H
+#ifndef KIT_JSON_DECIMAL_H
+#define KIT_JSON_DECIMAL_H
 
 /* Doubles from decimal digits and back, without the locale: no allocation, any thread. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DUDA_JSON_SCAN_H
-#define MK_DUDA_JSON_SCAN_H
+#ifndef KIT_JSON_SCAN_H
+#define KIT_JSON_SCAN_H
 
 /* The bytes of strings that stand for themselves are copied as they are looked at, 16 at once where the processor can. */
 
