@@ -61,7 +61,9 @@ def test_the_journal_has_the_name(server, logs):
     answer = server.get("/guarded/named/not", headers={"X-Request-Id": "not-here"})
     assert answer.body == b"-" and answer.header("X-Request-Id") is None
 
-    def lines():
+    def lines():  # the file comes with the first of them
+        if not (logs / "guarded.log").exists():
+            return []
         return [json.loads(line) for line in (logs / "guarded.log").read_text().splitlines(keepends=True) if line.endswith("\n")]
 
     assert eventually(lambda: any(line.get("request") == "in-journal" for line in lines()))
