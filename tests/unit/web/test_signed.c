@@ -278,10 +278,13 @@ static void cut_cookie(const struct mk_answer *answer, char *cookie, size_t size
 {
     static const struct mk_str line = MK_STR_INIT("Set-Cookie: ");
     const char *at = memmem(answer->fields.p, answer->fields.len, line.p, line.len);
+    const char *end = answer->fields.p + answer->fields.len;
+    size_t len = 0;
 
     assert_non_null(at);
-    at += line.len;
-    snprintf(cookie, size, "%.*s", (int)strcspn(at, ";\r"), at);
+    for (at += line.len; at + len < end && at[len] != ';' && at[len] != '\r';)
+        len++;
+    snprintf(cookie, size, "%.*s", (int)len, at);
 }
 
 static void cookies_come_back(void **state)

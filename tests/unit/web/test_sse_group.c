@@ -111,9 +111,11 @@ static enum mk_verdict join_crowd(struct mk_request *r, void *arg)
 static void take_answer(const struct mk_answer *answer, void *arg)
 {
     struct crowd *c = arg;
-    char *body = strndup(answer->body.p, answer->body.len);
+    char *body = malloc(answer->body.len + 1);
 
     assert_non_null(body);
+    memcpy(body, answer->body.p, answer->body.len);
+    body[answer->body.len] = '\0';
     assert_int_equal(answer->error, 0);
     c->members[strtol(body + strlen("data: "), NULL, 10)].body = body;
     atomic_fetch_add(&c->answered, 1);
