@@ -86,14 +86,14 @@ static bool has_twice(const struct mk_json_value *object)
 /* Of many names only neighbours of an order are compared. */
 static int check_many(struct tree *t, const struct mk_json_value *object)
 {
-    const struct mk_json_value **members = mk_heap_alloc(object->count * sizeof(*members));
+    const struct mk_json_value **members = mk_heap_alloc(object->count * sizeof(object));
     size_t i = 0;
 
     if (!members)
         return MK_E_NOMEM;
     for (const struct mk_json_value *at = object->first; at; at = at->next)
         members[i++] = at;
-    qsort(members, object->count, sizeof(*members), compare);
+    qsort(members, object->count, sizeof(object), compare);
     for (i = 1; i < object->count && compare(&members[i - 1], &members[i]) != 0;)
         i++;
     mk_heap_free(members);

@@ -33,11 +33,11 @@ void json_out_grow(struct json_out *out)
     *out = (struct json_out){.j = {.room = grow, .after = JSON_AT_END}};
 }
 
-void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn put, void *user)
+void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn give_piece, void *user)
 {
     *out = (struct json_out){
         .j = {.p = piece, .size = JSON_PIECE, .room = give, .arg = out, .after = JSON_AT_END},
-        .give = put,
+        .give = give_piece,
         .user = user};
 }
 

@@ -17,7 +17,8 @@ struct json_out {
 /** Begin a text in memory that grows. */
 void json_out_grow(struct json_out *out);
 /** Begin a text that is given away. @param piece  where it is gathered, borrowed */
-void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn give, void *user);
+void json_out_give(struct json_out *out, char piece[JSON_PIECE], json_put_fn give_piece,
+                   void *user);
 /** Give what is gathered. */
 void json_out_flush(struct json_out *out);
 

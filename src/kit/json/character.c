@@ -9,16 +9,23 @@
 
 enum { MORE = -1, BAD = 0, ESCAPED = 6 }; /* \uXXXX */
 
+/* The second byte of a character: neither a longer form than is needed, nor a surrogate, nor above U+10FFFF. */
+static bool may_follow(unsigned char first, unsigned char second)
+{
+    const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+
+    return second >= low && second <= high;
+}
+
 /* @return the length of a well-formed character of UTF-8 (RFC 3629 section 4); BAD; MORE: it may become one */
 static int utf8_len(const unsigned char *p, size_t len)
 {
     const size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    const unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    const unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
 
     if (n == 0 || p[0] > 0xf4)
         return BAD;
-    if (n > 1 && len > 1 && (p[1] < low || p[1] > high))
+    if (n > 1 && len > 1 && !may_follow(p[0], p[1]))
         return BAD;
     for (size_t i = 2; i < n && i < len; i++) {
         if ((p[i] & 0xc0) != 0x80)
