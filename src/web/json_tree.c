@@ -64,12 +64,11 @@ void mk_json_free(const struct mk_json_value *root)
 
 static int compare(const void *a, const void *b)
 {
-    const struct mk_str x = (*(const struct mk_json_value *const *)a)->name;
-    const struct mk_str y = (*(const struct mk_json_value *const *)b)->name;
+    const struct mk_str *x = a, *y = b;
 
-    if (x.len != y.len)
-        return x.len < y.len ? -1 : 1;
-    return memcmp(x.p, y.p, x.len);
+    if (x->len != y->len)
+        return x->len < y->len ? -1 : 1;
+    return memcmp(x->p, y->p, x->len);
 }
 
 static bool has_twice(const struct mk_json_value *object)
@@ -86,17 +85,17 @@ static bool has_twice(const struct mk_json_value *object)
 /* Of many names only neighbours of an order are compared. */
 static int check_many(struct tree *t, const struct mk_json_value *object)
 {
-    const struct mk_json_value **members = mk_heap_alloc(object->count * sizeof(object));
+    struct mk_str *names = mk_heap_alloc(object->count * sizeof(*names));
     size_t i = 0;
 
-    if (!members)
+    if (!names)
         return MK_E_NOMEM;
     for (const struct mk_json_value *at = object->first; at; at = at->next)
-        members[i++] = at;
-    qsort(members, object->count, sizeof(object), compare);
-    for (i = 1; i < object->count && compare(&members[i - 1], &members[i]) != 0;)
+        names[i++] = at->name;
+    qsort(names, object->count, sizeof(*names), compare);
+    for (i = 1; i < object->count && compare(&names[i - 1], &names[i]) != 0;)
         i++;
-    mk_heap_free(members);
+    mk_heap_free(names);
     return i < object->count ? json_read_fail(&t->read, MK_E_BAD, "the object has a name twice")
                              : 0;
 }

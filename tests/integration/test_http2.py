@@ -121,7 +121,7 @@ def test_alpn_chooses(start, transport, offers, agreed):
 
 
 @pytest.mark.parametrize("lines, sentence", [
-    ("MaxConcurrentStreams 0", "MaxConcurrentStreams"), ("StreamWindow 2M", "StreamWindow: larger than ConnectionWindow"),
+    ("MaxConcurrentStreams 0", "MaxConcurrentStreams"), ("StreamWindow 2M\nConnectionWindow 1M", "StreamWindow: larger than ConnectionWindow"),
     ("ConnectionWindow 1K", "ConnectionWindow"), ("Streams 1", "unknown key"),
 ])
 def test_faults_of_the_configuration_are_named(start, lines, sentence):

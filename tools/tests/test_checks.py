@@ -11,10 +11,12 @@ import sys
 import pytest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "tools"))
+sys.path[:0] = [str(TREE / "tools"), str(TREE / "tests" / "perf")]
 
-from testing import commands  # noqa: E402  behind the path that finds it
+import budgets  # noqa: E402  behind the path that finds it
+from testing import commands  # noqa: E402
 
+KEEP = budgets.INSTRUCTIONS["keep"]
 CHANGED = []  # paths of the copied tree that a test has made
 
 
@@ -93,7 +95,7 @@ def test_the_tree_is_well(tree):
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
     ("tools/make_man", '"web/json.h", ', "", "mk_json_array is on no page"),
-    ("docs/budgets.md", "| 3780 |", "| 3800 |", "keep: INSTRUCTIONS is 3780"),
+    ("docs/budgets.md", f"| {KEEP} |", f"| {KEEP + 20} |", f"keep: INSTRUCTIONS is {KEEP}"),
     ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),

@@ -27,9 +27,9 @@ struct hpack_entry {
     uint16_t at, name_len, value_len;
     uint16_t tag; /* the encoder's, to find it: of name and value */
     uint8_t
-        older;    /* the encoder's: the low bits of the number of the entry before it in its chain */
+        older; /* the encoder's: the low bits of the number of the entry before it in its chain */
     uint8_t note; /* of who reads the decoder's fields; 0 at first */
-    uint8_t id; /* as in a field; not 0: the text has no copy of the name */
+    uint8_t id;   /* as in a field; not 0: the text has no copy of the name */
 };
 
 /** A dynamic table (RFC 7541 section 2.3.2), first in, first out. Zeroed at first, but for max. */
@@ -60,7 +60,8 @@ struct hpack_field {
     uint8_t
         id; /* 1 to 61: the name is that of this entry of the static table, the first with it; 0: it may be any */
     bool is_never; /* a proxy is to keep it out of tables (RFC 7541 section 6.2.3) */
-    uint8_t *note; /* a byte that stays with this name and value while the table has them; NULL: none */
+    uint8_t
+        *note; /* a byte that stays with this name and value while the table has them; NULL: none */
 };
 
 void hpack_decoder_init(struct hpack_decoder *d);

@@ -104,12 +104,12 @@ static inline char *room_for(struct http2_stream *s, struct h2_text *to, size_t 
 {
     bool has_room =
         s->head.len + s->cookie.len + len <= s->conn->max_head && len <= to->cap - to->len;
-    char *room = has_room ? to->p + to->len : make_room(s, to, len, err);
+    char *room;
 
-    if (!room)
-        return NULL;
-    to->len += (uint32_t)len;
     *err = 0;
+    room = has_room ? to->p + to->len : make_room(s, to, len, err);
+    if (room)
+        to->len += (uint32_t)len;
     return room;
 }
 

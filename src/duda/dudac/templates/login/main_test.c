@@ -7,13 +7,15 @@ static const char account[] = "{\"name\": \"ann\", \"password\": \"banana\"}";
 
 TEST(needs_the_password)
 {
-    EXPECT(ASK("POST", "/@NAME@/login", json_type, "{\"name\": \"ann\", \"password\": \"apple\"}")->status == 403);
+    EXPECT(ASK("POST", "/@NAME@/login", json_type, "{\"name\": \"ann\", \"password\": \"apple\"}")
+               ->status == 403);
     EXPECT(GET("/@NAME@/me")->status == 401);
 }
 
 TEST(knows_who_has_logged_in)
 {
-    const char *set = duda_test_field(ASK("POST", "/@NAME@/login", json_type, account), "Set-Cookie");
+    const char *set =
+        duda_test_field(ASK("POST", "/@NAME@/login", json_type, account), "Set-Cookie");
     char cookie[300];
 
     EXPECT(set != NULL);
