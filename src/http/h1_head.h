@@ -19,7 +19,9 @@ struct mk_piece {
     uint32_t off, len;
 };
 
-static inline struct mk_str mk_piece_str(struct mk_piece piece, const char *base)
+/* Always inline, as a copy of it may be put among the code for the start. */
+__attribute__((always_inline)) static inline struct mk_str mk_piece_str(struct mk_piece piece,
+                                                                        const char *base)
 {
     return piece.off || piece.len ? (struct mk_str){base + piece.off, piece.len}
                                   : (struct mk_str){NULL, 0};

@@ -586,7 +586,7 @@ def test_a_silent_tunnel_ends(start, protocol):
         with opened(Door(server, protocol)) as c:
             assert c.is_closed()
         assert server.request("/").body == b"ok"
-        assert backend.peers[0].resets == {1: CANCEL}
+        assert eventually(lambda: backend.peers[0].resets == {1: CANCEL})
 
 
 # ---- slow sides ----

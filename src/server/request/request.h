@@ -119,7 +119,8 @@ struct mk_request {
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
-static inline struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
+__attribute__((always_inline)) static inline struct mk_str
+mk_request_text(const struct mk_request *r, struct mk_piece piece)
 {
     return mk_piece_str(piece, r->text);
 }
