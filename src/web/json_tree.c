@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "kit/json/write.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* JSON as a tree, whose memory is freed at once: values in pieces, all texts in the first of them. */
@@ -262,13 +261,13 @@ int mk_json_double(const struct mk_json_value *value, double *number)
     return 0;
 }
 
-/* One with a fraction or exponent is exact as a double only up to 2^53. */
+/* One with a fraction or exponent is exact as a double only up to 2^53. trunc() would need another library. */
 static int whole(double n, int64_t *number)
 {
-    if (n != trunc(n))
-        return MK_E_BAD;
-    if (fabs(n) > 0x1p53)
+    if (n > 0x1p53 || n < -0x1p53)
         return MK_E_LIMIT;
+    if ((double)(int64_t)n != n)
+        return MK_E_BAD;
     *number = (int64_t)n;
     return 0;
 }

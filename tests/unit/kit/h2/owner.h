@@ -30,7 +30,7 @@ static struct {
     bool is_starved, holds_data, uses_data;
 } w;
 
-static void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     va_list args;
 

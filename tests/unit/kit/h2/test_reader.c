@@ -18,7 +18,7 @@ struct record {
     size_t len;
 };
 
-static void say(struct record *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct record *r, const char *format, ...)
 {
     va_list args;
 
