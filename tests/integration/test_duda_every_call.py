@@ -16,6 +16,7 @@ NOT_MADE = {}
 
 @pytest.fixture(scope="module")
 def made():
+    duda.plugin()  # or they are skipped
     return [call for call in every_call.calls(PACKAGES) if call.shown not in NOT_MADE]
 
 

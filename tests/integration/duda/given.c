@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/web.h>
 
 #include "webservice.h"
+
+#include <monkey/web.h>
 
 #include <stdatomic.h>
 
