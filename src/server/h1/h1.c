@@ -98,7 +98,7 @@ static void begin_request(struct mk_conn *c)
     r->began_ms = c->worker->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->site->set.handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
-    mk_job_begin_message(job);
+    mk_job_begin_message(c->worker, job);
 }
 
 /* Did it say that it sends nothing more behind this request (RFC 9112 section 9.6)? */
@@ -126,7 +126,7 @@ static void end_request(struct mk_conn *c, bool whole)
     mk_ticket_end(r);
     mk_arena_fini(&r->arena);
     r->view = NULL;
-    mk_job_begin_message(c->job);
+    mk_job_begin_message(c->worker, c->job);
     mk_view_put(view);
     mk_count(&c->worker->counters.requests, 1);
     c->timed_state = MK_H1_STATE_COUNT;

@@ -107,6 +107,7 @@ struct mk_job *mk_job_get(struct mk_conn *c)
         return NULL;
     }
     job->in_at = job->in_body = job->in_end = job->request.head_len = 0;
+    job->nheld = 0;
     job->request.view = NULL;
     c->job = job;
     return job;
@@ -116,6 +117,7 @@ void mk_job_put(struct mk_conn *c)
 {
     if (!c->job)
         return;
+    mk_job_let_go(c->worker, c->job);
     drop_buffer(c->worker, c->job);
     mk_pool_put(&c->worker->jobs, c->job);
     c->job = NULL;
@@ -134,6 +136,27 @@ static void compact(struct mk_job *job)
     job->in_end = job->in_body + (uint32_t)unread;
 }
 
+void mk_job_let_go(struct mk_worker *w, struct mk_job *job)
+{
+    while (job->nheld > 0)
+        leave_input(w, job->held[--job->nheld], false);
+}
+
+/* The input was moved out of this block. Others may have the rest, but not the bytes of a request that is under way. */
+static void leave_moved(struct mk_worker *w, struct mk_job *job, struct mk_input *input,
+                        bool is_last, const char *end)
+{
+    if (job->request.head_len == 0) {
+        leave_input(w, input, is_last);
+        return;
+    }
+    job->held[job->nheld++] = input;
+    if (!is_last)
+        return;
+    input->used = (uint32_t)(end - input->bytes);
+    open_rest(w, input);
+}
+
 /* To a block of its own, with what came. @return false: no memory. */
 static bool move(struct mk_worker *w, struct mk_job *job)
 {
@@ -144,7 +167,7 @@ static bool move(struct mk_worker *w, struct mk_job *job)
     if (!take_input(w, job, true))
         return false;
     memcpy(job->in, in, job->in_end);
-    leave_input(w, input, was_last);
+    leave_moved(w, job, input, was_last, in + job->in_end);
     return true;
 }
 
@@ -155,7 +178,10 @@ static bool grow(struct mk_worker *w, struct mk_job *job, size_t cap)
     if (!larger)
         return false;
     memcpy(larger, job->in, job->in_end);
-    drop_buffer(w, job);
+    if (job->input)
+        leave_moved(w, job, job->input, job->is_last, job->in + job->in_end);
+    else
+        mk_heap_free(job->in);
     job->in = larger;
     job->input = NULL;
     job->in_cap = (uint32_t)cap;
@@ -170,9 +196,11 @@ static bool has_room(const struct mk_job *job)
 /* A part of a block is full: all of one may be enough. */
 static bool enlarge(struct mk_worker *w, struct mk_job *job, size_t max)
 {
+    if (job->in_cap >= max || job->nheld == MK_JOB_HELD_MAX)
+        return job->in_cap >= max;
     if (job->input && job->in_end + ROOM_MIN <= MK_INPUT_ROOM)
         return move(w, job);
-    return job->in_cap >= max || grow(w, job, max);
+    return grow(w, job, max);
 }
 
 ssize_t mk_job_room(struct mk_conn *c, size_t max)

@@ -13,7 +13,8 @@
  * buffer back: the next connection reads into it. So the heads of those that wait lie one behind the other.
  */
 enum {
-    MK_JOB_ARENA = 512, /* first block of the request's arena */
+    MK_JOB_ARENA = 512,  /* first block of the request's arena */
+    MK_JOB_HELD_MAX = 2, /* from a part of a block to one of its own, from there to the heap */
 };
 
 /** A block of w->inputs. */
@@ -37,6 +38,9 @@ struct mk_job {
     uint32_t in_end;  /* end of the bytes read */
     uint32_t in_cap;
     bool is_last; /* the rest of the block is this job's */
+    uint8_t nheld;
+    struct mk_input *held
+        [MK_JOB_HELD_MAX]; /* blocks in which the texts of its request still lie, after the input was moved */
     struct mk_request request;
     char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
 };
@@ -58,9 +62,14 @@ static inline size_t mk_job_input(const struct mk_job *job)
     return job->in_end - job->in_body;
 }
 
+/** Give back the blocks that only texts of the last request lay in. */
+void mk_job_let_go(struct mk_worker *w, struct mk_job *job);
+
 /** Bytes that are not used yet begin a message: the request's head. */
-static inline void mk_job_begin_message(struct mk_job *job)
+static inline void mk_job_begin_message(struct mk_worker *w, struct mk_job *job)
 {
+    if (job->nheld > 0)
+        mk_job_let_go(w, job);
     job->in_at = job->in_body;
     job->request.text = job->in + job->in_at;
     job->request.head_len = 0;
@@ -68,7 +77,7 @@ static inline void mk_job_begin_message(struct mk_job *job)
 
 /**
  * Make room for input behind in_end, of a connection with a job: close gaps, take a block of its own, or a larger buffer of
- * max bytes.
+ * max bytes. Handlers have texts of a head that is complete: it also stays where it was until its request has ended.
  * @return room in bytes; 0 when that is full too; MK_E_NOMEM.
  */
 ssize_t mk_job_room(struct mk_conn *c, size_t max) MK_MUST_USE;

@@ -194,6 +194,49 @@ static void blocks_are_given_back_in_any_order(void **state)
     assert_int_equal(fix.worker->jobs.used, 0);
 }
 
+/* Others read, and none of them into these bytes. */
+static void others_read_beside(const char *head, size_t len)
+{
+    struct mk_conn others[8];
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(others); i++)
+        (void)job_with(&others[i], 0, 0, 0, MK_INPUT_SHARED);
+    for (size_t i = 0; i < len; i++)
+        assert_int_equal(head[i], 'h');
+    for (size_t i = 0; i < MK_ARRAY_LEN(others); i++)
+        mk_job_put(&others[i]);
+}
+
+/* Handlers have texts of it, wherever its body is read to. */
+static void a_head_stays_until_its_request_has_ended(void **state)
+{
+    enum { BEFORE = 900, HEAD = 500 };
+    struct mk_conn first, c;
+    const char *heads[2];
+
+    (void)state;
+    wait_with(&first, BEFORE, 0);
+    (void)job_with(&c, 0, HEAD, 0, MK_INPUT_ROOM - BEFORE - HEAD);
+    heads[0] = c.job->in;
+    assert_true(mk_job_room(&c, MAX) > 0);
+    assert_non_null(c.job->input);
+    others_read_beside(heads[0], HEAD);
+    heads[1] = c.job->in;
+    memset(c.job->in + c.job->in_end, 'b', c.job->in_cap - c.job->in_end);
+    c.job->in_end = c.job->in_cap;
+    assert_true(mk_job_room(&c, MAX) > 0);
+    assert_null(c.job->input);
+    for (size_t i = 0; i < MK_ARRAY_LEN(heads); i++)
+        others_read_beside(heads[i], HEAD);
+    check(first.job, "untouched", BEFORE, 0);
+    c.job->in_body = c.job->in_end;
+    mk_job_begin_message(fix.worker, c.job);
+    assert_int_equal(c.job->nheld, 0);
+    mk_job_put(&c);
+    mk_job_put(&first);
+    assert_int_equal(fix.worker->inputs.used, 1);
+}
+
 /* What came behind a request that waited is read on with, in a block of its own. */
 static void who_has_waited_gets_room_again(void **state)
 {
@@ -209,7 +252,7 @@ static void who_has_waited_gets_room_again(void **state)
 
         wait_with(&first, 100, 0);
         wait_with(&c, 300, rows[i].unread);
-        mk_job_begin_message(c.job);
+        mk_job_begin_message(fix.worker, c.job);
         if (rows[i].fails) {
             struct mk_pool *pool = &fix.worker->inputs;
             void *others[256];
@@ -245,6 +288,7 @@ int main(void)
         cmocka_unit_test(those_that_wait_share_a_block),
         cmocka_unit_test(blocks_are_given_back_in_any_order),
         cmocka_unit_test(who_has_waited_gets_room_again),
+        cmocka_unit_test(a_head_stays_until_its_request_has_ended),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
