@@ -68,41 +68,48 @@ int mk_routes_add(struct mk_routes *routes, const char *methods, const char *pat
     return routes ? mk_route_add(routes, methods, pattern, NULL, fn, arg) : MK_E_INVALID;
 }
 
+/* @return memory for one more hook; NULL with *err */
+static void *new_hook(struct mk_routes *routes, bool has_fn, size_t size, int *err)
+{
+    void *hook;
+
+    *err = !routes || !has_fn ? MK_E_INVALID : routes->nhooks == MK_ROUTE_HOOKS ? MK_E_LIMIT : 0;
+    if (*err < 0)
+        return NULL;
+    hook = mk_arena_zalloc(&routes->router->arena, size);
+    if (!hook) {
+        *err = MK_E_NOMEM;
+        return NULL;
+    }
+    routes->nhooks++;
+    routes->router->has_hooks = true;
+    return hook;
+}
+
 int mk_routes_before(struct mk_routes *routes, mk_handle_fn fn, void *arg)
 {
-    struct mk_route_before *hook;
+    int err;
+    struct mk_route_before *hook = new_hook(routes, fn != NULL, sizeof(*hook), &err);
 
-    if (!routes || !fn)
-        return MK_E_INVALID;
-    if (routes->nhooks == MK_ROUTE_HOOKS)
-        return MK_E_LIMIT;
-    hook = mk_arena_zalloc(&routes->router->arena, sizeof(*hook));
     if (!hook)
-        return MK_E_NOMEM;
+        return err;
     hook->fn = fn;
     hook->arg = arg;
     *routes->last_before = hook;
     routes->last_before = &hook->next;
-    routes->nhooks++;
-    routes->router->has_hooks = true;
     return 0;
 }
 
 int mk_routes_after(struct mk_routes *routes, mk_finish_fn fn, void *arg)
 {
-    struct mk_route_after *hook;
+    int err;
+    struct mk_route_after *hook = new_hook(routes, fn != NULL, sizeof(*hook), &err);
 
-    if (!routes || !fn)
-        return MK_E_INVALID;
-    if (routes->nhooks == MK_ROUTE_HOOKS)
-        return MK_E_LIMIT;
-    hook = mk_arena_zalloc(&routes->router->arena, sizeof(*hook));
     if (!hook)
-        return MK_E_NOMEM;
+        return err;
     *hook = (struct mk_route_after){routes->after, fn, arg};
     routes->after = hook;
-    routes->nhooks++;
-    routes->router->has_hooks = routes->router->has_after = true;
+    routes->router->has_after = true;
     return 0;
 }
 
