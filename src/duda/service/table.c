@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/table.h"
 
+#include "kit/pure/zero.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +34,6 @@ struct mk_duda_table *mk_duda_table_new(void)
     return t;
 }
 
-/* Of a size that the compiler does not see: it would write an instruction that takes three times as long as the C library. */
-static inline void zero(void *p, size_t len)
-{
-    __asm__("" : "+r"(len));
-    memset(p, 0, len);
-}
-
 static struct mk_duda_request *take_dropped(struct mk_duda_table *t)
 {
     struct mk_duda_request *rq = t->dropped;
@@ -64,7 +59,7 @@ struct mk_duda_request *mk_duda_table_add(struct mk_duda_table *t)
     rq = t->ndropped > RESTING ? take_dropped(t) : malloc(sizeof(*rq));
     if (!rq)
         return NULL;
-    zero(rq, sizeof(*rq));
+    zero_by_call(rq, sizeof(*rq));
     bucket = &t->buckets[bucket_of(rq)];
     rq->next = *bucket;
     *bucket = rq;

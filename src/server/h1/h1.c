@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "http/proxy_head.h"
 #include "http/uri.h"
+#include "kit/pure/zero.h"
 #include "server/answer/body.h"
 #include "server/h1/conn_state.h"
 #include "server/h1/endpoint.h"
@@ -73,19 +74,12 @@ ssize_t mk_h1_fill(struct mk_conn *c)
 
 /* ---- a request's life ---- */
 
-/* Of a size that the compiler does not see: it would write an instruction that takes three times as long as the C library. */
-static inline void zero(void *p, size_t len)
-{
-    __asm__("" : "+r"(len));
-    memset(p, 0, len);
-}
-
 static void begin_request(struct mk_conn *c)
 {
     struct mk_job *job = c->job;
     struct mk_request *r = &job->request;
 
-    zero(&r->text, sizeof(*r) - offsetof(struct mk_request, text));
+    zero_by_call(&r->text, sizeof(*r) - offsetof(struct mk_request, text));
     r->conn = c;
     r->wire = &mk_h1_wire;
     r->worker = c->worker;
