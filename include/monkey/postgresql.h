@@ -27,8 +27,8 @@
  *     }
  *
  * A program makes a client before its server starts, and all workers share it. A connection has one query under way, and
- * keeps the last 32 statements prepared; queries of a worker wait for its connections in their order. A connection that is lost is
- * made anew. A server that cannot be connected to is tried again, after 100 ms at first and every 10 s at most; meanwhile queries
+ * keeps the last 32 statements prepared; queries of a worker wait for its connections in their order. A lost connection is
+ * made anew. If that fails, it is tried again after 100 ms, then less and less often, up to every 10 s; until then queries
  * are refused at once with MK_E_PEER.
  */
 

@@ -16,7 +16,7 @@
  *         return mk_reply_refusal(r, MK_E_BAD);
  *
  * Both refuse what RFC 8259 does not have: a byte order mark (section 8.1), ill-formed UTF-8 (8.1), halves of surrogate pairs
- * (8.2), control characters in strings (7), leading zeros (6), commas too many, and anything but blanks behind the value (2).
+ * (8.2), control characters in strings (7), leading zeros (6), extra commas, and anything but blanks after the value (2).
  * Trees refuse an object that has a name twice (4), as readers differ in which one counts.
  */
 

@@ -124,7 +124,7 @@ MK_API int mk_routes_add(struct mk_routes *routes, const char *methods, const ch
  * Have fn called before the handlers of a group and of the groups in it, those of the outer group first; mk_path_value has
  * the values of the handler's pattern. After MK_VERDICT_PASS, without an answer, the next hook or the handler is called, and this one
  * not again for the request, also where the handler returns LATER. With LATER it is called again itself; any other verdict, mostly
- * DONE with an answer such as 401, is that of the request, and nothing behind it is called. Answers that no handler
+ * DONE with an answer such as 401, is that of the request, and no further hook or handler is called. Answers that no handler
  * gives, such as 405, have no hooks.
  * @return 0, MK_E_INVALID, MK_E_LIMIT or MK_E_NOMEM.
  */

@@ -4,8 +4,8 @@
 
 /*
  * Values that clients keep and cannot change: cookies, and tokens in links or forms. A code of HMAC-SHA-256 (RFC 2104, FIPS
- * 180-4) covers the name, the value and the time until which it holds. The client can read the value, and whoever has copied
- * it can send it until then: a value that must be secret, or end earlier, stays in the server.
+ * 180-4) covers the name, the value and its expiry. The client can read the value, and anyone who has a copy can send it until
+ * it expires: a value that must be secret, or revoked earlier, stays in the server.
  *
  *     const struct mk_cookie cookie = {.size = sizeof(cookie), .name = MK_STR("__Host-user"), .value = user,
  *                                      .path = MK_STR("/"), .secure = true, .http_only = true};
