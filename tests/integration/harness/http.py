@@ -61,7 +61,7 @@ class Stream:
 
     def __init__(self, receive):
         self._receive = receive
-        self._buffer = b""
+        self._buffer = bytearray()  # gives away its first bytes without moving the others
 
     def _more(self):
         piece = self._receive()
@@ -69,7 +69,8 @@ class Stream:
         return bool(piece)
 
     def _take(self, count):
-        piece, self._buffer = self._buffer[:count], self._buffer[count:]
+        piece = bytes(self._buffer[:count])
+        del self._buffer[:count]
         return piece
 
     def has_some(self):
@@ -97,8 +98,7 @@ class Stream:
         return b"".join(pieces)
 
     def rest(self):
-        pieces = [self._buffer]
-        self._buffer = b""
+        pieces = [self._take(len(self._buffer))]
         while self._more():
             pieces.append(self._take(len(self._buffer)))
         return b"".join(pieces)
