@@ -204,6 +204,14 @@ def test_the_cache_keeps_answers(tmp_path):
             assert run.interrupt() == 0
 
 
+def test_the_name_of_a_template_is_enough(tmp_path):
+    for words in (["rest"], ["hello", "--template", "rest"]):
+        assert dudac.run(tmp_path, "new", *words).returncode == 0
+        assert "openapi" in (tmp_path / words[0] / "main.c").read_text()
+    assert dudac.run(tmp_path, "new", "common").returncode == 0, "no template, and a name like others"
+    assert "openapi" not in (tmp_path / "common" / "main.c").read_text()
+
+
 def test_what_is_there_stays(tmp_path):
     (tmp_path / "shop").mkdir()
     done = dudac.run(tmp_path, "new", "shop")

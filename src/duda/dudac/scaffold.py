@@ -17,17 +17,20 @@ def template_names():
 
 
 def parse(words):
-    """(path, template) of NAME [--template TEMPLATE]. Raises Misuse."""
-    words, template = list(words), "hello"
+    """(path, template) of PATH [--template TEMPLATE]; without one, that of the service's name if there is one. Raises Misuse."""
+    words, template = list(words), None
     if "--template" in words:
         at = words.index("--template")
         template = "".join(words[at + 1:at + 2])
         del words[at:at + 2]
     if len(words) != 1 or words[0].startswith("-"):
         raise Misuse("new takes one name, and --template TEMPLATE")
-    if template not in template_names():
-        raise Misuse(f"there is no template '{template}'; there are {', '.join(template_names())}")
-    return pathlib.Path(words[0]), template
+    path, known = pathlib.Path(words[0]), template_names()
+    if template is None:
+        template = path.name if path.name in known else "hello"
+    if template not in known:
+        raise Misuse(f"there is no template '{template}'; there are {', '.join(known)}")
+    return path, template
 
 
 def copy(template, folder, name):
