@@ -38,3 +38,8 @@ def test_values_end_after_a_reload_and_with_the_server(start, tmp_path):
 def test_values_end_with_a_thread_of_the_service(start, tmp_path):
     running(start, tmp_path, has_thread=True)
     assert eventually(lambda: ended(tmp_path) == 1)
+
+
+def test_one_without_a_beginning_is_nobodys(start, tmp_path):
+    server = running(start, tmp_path, has_thread=False)
+    assert server.get("/globals/stranger").text == "-1 1 1"

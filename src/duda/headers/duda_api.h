@@ -453,9 +453,9 @@ typedef struct {
 struct duda_api_global {
     /* [M] callback(data) runs once on each; its result is the first value. NULL: the first value is NULL. */
     void (*init)(duda_global_t *g, void *(*callback)(void *), void *data);
-    /* Set the value of this thread. 0, -1. */
+    /* Set the value of this thread. 0, -1: init() was not called for it. */
     int (*set)(duda_global_t g, const void *value);
-    /* The value of this thread. */
+    /* The value of this thread. NULL if init() was not called for it. */
     void *(*get)(duda_global_t g);
 #if DUDA_API_LEVEL >= 3
     /* [M] Level 3: likewise, and end(value) is called on each thread for the value that is there last, unless it is NULL:

@@ -39,6 +39,19 @@ static void count(duda_request_t *dr)
     response->finalize(dr, NULL);
 }
 
+/* Of one that init() never saw: its key, 0, is that of somebody else. */
+static void stranger(duda_request_t *dr)
+{
+    static duda_global_t never;
+    void *before = pthread_getspecific(0);
+    int said = global->set(never, &never);
+
+    response->http_status(dr, 200);
+    response->printf(dr, "%d %d %d", said, global->get(never) == NULL, pthread_getspecific(0) == before);
+    (void)pthread_setspecific(0, before);
+    response->finalize(dr, NULL);
+}
+
 int duda_main()
 {
     global->init_with_end(NULL, begin, NULL, leave);
@@ -47,5 +60,6 @@ int duda_main()
     if (HAS_THREAD)
         worker->spawn(pass, NULL);
     router->map("/count", count);
+    router->map("/stranger", stranger);
     return 0;
 }

@@ -80,14 +80,20 @@ static void init_with_end(duda_global_t *g, void *(*callback)(void *), void *arg
     add(mk_duda_here()->service, g, callback, arg, end);
 }
 
+/* Key 0 is somebody's: of the C library's users, the first to ask for one. */
+static bool has_key(const duda_global_t *g)
+{
+    return g->_head.next;
+}
+
 static int set(duda_global_t g, const void *value)
 {
-    return pthread_setspecific(g.key, value) == 0 ? 0 : -1;
+    return has_key(&g) && pthread_setspecific(g.key, value) == 0 ? 0 : -1;
 }
 
 static void *get(duda_global_t g)
 {
-    return pthread_getspecific(g.key);
+    return has_key(&g) ? pthread_getspecific(g.key) : NULL;
 }
 
 const struct duda_api_global mk_duda_global = {
