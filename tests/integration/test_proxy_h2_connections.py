@@ -397,6 +397,28 @@ def test_a_backend_that_closes_at_once(start):
         assert backend.connections <= 4
 
 
+def test_a_backend_that_takes_no_stream(start):
+    """MAX_CONCURRENT_STREAMS 0 (RFC 9113 section 5.1.2): a request is not sent from one new connection to the next."""
+    def each(peer, request):  # of a client that had not read the settings
+        peer.reset_stream(request.stream, REFUSED_STREAM)
+
+    with H2Backend(each=each, payload=settings(MAX_CONCURRENT_STREAMS=0)) as backend:
+        server = start(**front("OfflineTimeOut 0\nReadTimeout 5s", backend))
+        for _ in range(10):
+            before = backend.connections
+            assert server.request("/", "POST", body=b"x").status in (502, 503, 504)
+            assert backend.connections - before <= 8
+
+
+def test_a_backend_that_greets_and_closes(start):
+    with Backend(lambda conn: conn.send(frame(SETTINGS))) as backend:
+        server = start(**front("OfflineTimeOut 0", backend))
+        for _ in range(10):
+            before = backend.connections
+            assert server.request("/", "POST", body=b"x").status == 502
+            assert backend.connections - before <= 8, "three tries, and three of each that was not looked at"
+
+
 # ---- several backends, workers, reloads, the end ----
 
 def test_one_backend_refuses_connections(start):

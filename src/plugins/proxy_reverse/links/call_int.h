@@ -76,7 +76,8 @@ struct proxy_conn {
     unsigned timed_ms; /* until its stream's time expires, when that was set; 0: it is not */
     bool
         is_patient; /* its backend has not said how many streams it takes: one call at a time until then */
-    bool has_told; /* those that wait for its backend's settings */
+    bool has_carried; /* a call: one that never did is of no use to those that wait for it */
+    bool has_told;    /* those that wait for its backend's settings */
     bool
         is_pinged; /* an answer to our PING is awaited: no further call is made over it meanwhile */
 };

@@ -148,6 +148,13 @@ static bool has_free(const struct proxy_conn *conn)
     return h2_session_room(s) > nready;
 }
 
+static void carry(struct proxy_conn *conn, struct proxy_call *c)
+{
+    conn->has_carried = true;
+    proxy_call_turn_to(c, PROXY_CALL_READY);
+    proxy_call_note(c, 0);
+}
+
 void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
 {
     c->conn = conn;
@@ -160,10 +167,8 @@ void proxy_conn_join(struct proxy_conn *conn, struct proxy_call *c)
     conn->ncalls_in[c->state]++;
     if (!conn->channel.stream)
         return;
-    if (has_free(conn)) {
-        proxy_call_turn_to(c, PROXY_CALL_READY);
-        proxy_call_note(c, 0);
-    }
+    if (has_free(conn))
+        carry(conn, c);
     proxy_conn_wake(conn);
 }
 
@@ -270,17 +275,18 @@ static void take_waiting(struct proxy_conn *conn)
     }
 }
 
-/* Its backend takes fewer than wait for it. */
+/* Its backend takes fewer than wait for it. One that takes none would send them from connection to connection. */
 static void send_away(struct proxy_conn *conn)
 {
     struct proxy_call *c;
 
     while ((c = oldest_waiting(conn, true)) != NULL) {
-        int err = 0;
-        struct proxy_conn *other;
+        int err = MK_E_PEER;
+        struct proxy_conn *other = NULL;
 
         proxy_conn_part(conn, c);
-        other = proxy_conn_for(conn->all, &conn->way, c->wants_fresh, &err);
+        if (conn->has_carried)
+            other = proxy_conn_for(conn->all, &conn->way, c->wants_fresh, &err);
         if (other)
             proxy_conn_join(other, c);
         else
@@ -295,8 +301,7 @@ static void admit(struct proxy_conn *conn)
 
     while (has_free(conn) && (c = oldest_waiting(conn, true)) != NULL) {
         c->is_fresh = true;
-        proxy_call_turn_to(c, PROXY_CALL_READY);
-        proxy_call_note(c, 0);
+        carry(conn, c);
     }
     if (!is_awaited(conn))
         send_away(conn);
