@@ -669,7 +669,7 @@ HOSTILE = {
 def test_hostile_openings(start, protocol, name):
     status, act = HOSTILE[name]
     with tunnels(act) as backend:
-        server = start(**front("ReadTimeout 300ms\nOfflineTimeOut 0", backend))
+        server = start(**front(f"ReadTimeout {'300ms' if status == 504 else '20s'}\nOfflineTimeOut 0", backend))
         assert Door(server, protocol).ask().status == status
         assert server.is_running()
 
