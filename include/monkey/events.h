@@ -68,6 +68,11 @@ MK_API struct mk_worker *mk_server_worker(struct mk_server *server, unsigned ind
 MK_API struct mk_server_handle *mk_server_handle(struct mk_server *server) MK_MUST_USE;
 /** Give it back; NULL is allowed. Any thread, at any time. */
 MK_API void mk_server_handle_put(struct mk_server_handle *h);
+/**
+ * @return whether it is a reference to this server, and not to one before it at the same address: what outlives a server is
+ *         told from others by this. Any thread, while the server lives.
+ */
+MK_API bool mk_server_handle_is_of(const struct mk_server_handle *h, struct mk_server *server);
 /** As mk_server_each_worker(), at any time. @return 0; MK_E_NOMEM, MK_E_PEER: the server has ended: it runs on none. */
 MK_API int mk_server_handle_each_worker(struct mk_server_handle *h,
                                         void (*fn)(struct mk_worker *w, void *arg),

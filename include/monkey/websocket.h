@@ -183,7 +183,10 @@ MK_API int mk_ws_handle_close(struct mk_ws_handle *h, unsigned code);
 MK_API struct mk_ws_group *mk_ws_group_new(struct mk_server *server) MK_MUST_USE;
 /** Give the group back: members and messages on their way hold it until they are done. Any thread. */
 MK_API void mk_ws_group_free(struct mk_ws_group *g);
-/** Join; again is allowed and changes nothing. On the connection's worker. @return 0 or MK_E_NOMEM. */
+/**
+ * Join; again is allowed and changes nothing. On the connection's worker.
+ * @return 0; MK_E_INVALID: the connection is of another server; MK_E_NOMEM.
+ */
 MK_API int mk_ws_group_join(struct mk_ws_group *g, struct mk_ws *ws) MK_MUST_USE;
 /** Leave; a connection that ends leaves all its groups. On its worker. */
 MK_API void mk_ws_group_leave(struct mk_ws_group *g, struct mk_ws *ws);

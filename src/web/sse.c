@@ -205,7 +205,6 @@ static struct mk_sse *new_stream(struct mk_request *r, const struct mk_sse_optio
     mk_request_facts(r, &facts);
     s->r = r;
     s->worker = facts.worker;
-    s->server = facts.server;
     set_options(&s->options, options);
     mk_buf_init(&s->queue, s->options.queue);
     s->heartbeat = mk_alarm_new(facts.worker, beat, s);

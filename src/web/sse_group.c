@@ -68,7 +68,7 @@ int mk_sse_group_join(struct mk_sse_group *g, struct mk_sse *s)
 {
     int err;
 
-    if (!g || !s || s->is_closed || !group_is_of(g->group, s->server))
+    if (!g || !s || s->is_closed)
         return MK_E_INVALID;
     err = group_join(g->group, s->worker, &s->groups, s);
     if (err == 0)

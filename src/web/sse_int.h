@@ -11,7 +11,6 @@ struct group_member;
 struct mk_sse {
     struct mk_request *r;
     struct mk_worker *worker;
-    struct mk_server *server;
     struct group_member *groups;   /* NULL: in none */
     struct mk_sse_options options; /* without zeros */
     struct mk_buf queue;

@@ -17,6 +17,8 @@ void crew_fini(struct crew_place *place, void (*end)(void *seat))
         if (crew->seats[i])
             end(crew->seats[i]);
     }
+    if (crew)
+        mk_server_handle_put(crew->server);
     free(crew);
     (void)pthread_mutex_destroy(&place->lock);
 }
@@ -31,9 +33,12 @@ static struct crew *new_crew(struct mk_server *server)
     crew = calloc(1, sizeof(*crew) + n * sizeof(void *));
     if (!crew)
         return NULL;
-    crew->server = server;
+    crew->server = mk_server_handle(server);
     crew->n = n;
-    return crew;
+    if (crew->server)
+        return crew;
+    free(crew);
+    return NULL;
 }
 
 static struct crew *made_crew(struct crew_place *place, struct mk_server *server)
@@ -58,7 +63,7 @@ int crew_seat(struct crew_place *place, struct mk_worker *w, void ***seat)
 
     if (!crew)
         return MK_E_NOMEM;
-    if (crew->server != mk_worker_server(w))
+    if (!mk_server_handle_is_of(crew->server, mk_worker_server(w)))
         return MK_E_INVALID;
     *seat = &crew->seats[mk_worker_index(w)];
     return 0;

@@ -16,7 +16,6 @@ struct group_member {
 struct group {
     struct counted refs;
     struct mk_server_handle *server;
-    const struct mk_server *of; /* compared only */
     size_t max;
     atomic_size_t waiting, nmembers;
     unsigned nworkers;
@@ -25,9 +24,13 @@ struct group {
 
 struct group *group_new(struct mk_server *server, size_t max)
 {
-    const unsigned n = mk_server_workers(server);
-    struct group *g = server ? calloc(1, sizeof(*g) + n * sizeof(struct group_member *)) : NULL;
+    struct group *g;
+    unsigned n;
 
+    if (!server)
+        return NULL;
+    n = mk_server_workers(server);
+    g = calloc(1, sizeof(*g) + n * sizeof(struct group_member *));
     if (!g)
         return NULL;
     g->server = mk_server_handle(server);
@@ -36,7 +39,6 @@ struct group *group_new(struct mk_server *server, size_t max)
         return NULL;
     }
     counted_init(&g->refs, 1);
-    g->of = server;
     g->max = max;
     g->nworkers = n;
     return g;
@@ -48,11 +50,6 @@ void group_put(struct group *g)
         return;
     mk_server_handle_put(g->server);
     free(g);
-}
-
-bool group_is_of(const struct group *g, const struct mk_server *server)
-{
-    return g->of == server;
 }
 
 size_t group_members(const struct group *g)
@@ -72,13 +69,16 @@ static struct group_member **find(const struct group *g, struct group_member **a
 int group_join(struct group *g, const struct mk_worker *w, struct group_member **memberships,
                void *connection)
 {
-    struct group_member **head = &g->members[mk_worker_index(w)], *m;
+    struct group_member **head, *m;
 
+    if (!mk_server_handle_is_of(g->server, mk_worker_server(w)))
+        return MK_E_INVALID;
     if (*find(g, memberships))
         return 0;
     m = malloc(sizeof(*m));
     if (!m)
         return MK_E_NOMEM;
+    head = &g->members[mk_worker_index(w)];
     *m = (struct group_member){*head, head, *memberships, g, connection};
     if (m->next)
         m->next->at = &m->next;

@@ -36,13 +36,10 @@ struct group *group_new(struct mk_server *server, size_t max) MK_MUST_USE;
 /** Members and messages on their way hold it until they are done. Any thread. */
 void group_put(struct group *g);
 
-/** @return whether a worker of this server is one of the group's. Any thread. */
-bool group_is_of(const struct group *g, const struct mk_server *server);
-
 /**
  * Join; again changes nothing. On the connection's worker.
  * @param memberships  of the connection
- * @return 0 or MK_E_NOMEM.
+ * @return 0; MK_E_INVALID: the worker is of another server, or of one that came after the group's; MK_E_NOMEM.
  */
 int group_join(struct group *g, const struct mk_worker *w, struct group_member **memberships,
                void *connection) MK_MUST_USE;

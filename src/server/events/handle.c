@@ -84,6 +84,14 @@ MK_AT_START struct mk_server_handle *mk_server_handle(struct mk_server *server)
     return h;
 }
 
+/* A handle with references has an address of its own, which a server may share with an earlier one. */
+bool mk_server_handle_is_of(const struct mk_server_handle *h, struct mk_server *server)
+{
+    struct mk_extension *e = h ? mk_shared_extension(mk_shared_of(server), &kind) : NULL;
+
+    return e && atomic_load_explicit(&own_of(e)->handle, memory_order_relaxed) == h;
+}
+
 void mk_server_handle_put(struct mk_server_handle *h)
 {
     if (!h || atomic_fetch_sub_explicit(&h->refs, 1, memory_order_acq_rel) > 1)

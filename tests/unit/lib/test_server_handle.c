@@ -90,11 +90,32 @@ static void a_server_that_never_started_runs_it_when_it_is_freed(void **state)
     mk_server_handle_put(NULL);
 }
 
+static void a_handle_is_of_one_server(void **state)
+{
+    struct mk_server *server = embedded_server(embedded_config("1", NULL, NULL));
+    struct mk_server *other = embedded_server(embedded_config("2", NULL, NULL));
+    struct mk_server_handle *h = mk_server_handle(server);
+
+    (void)state;
+    assert_true(mk_server_handle_is_of(h, server));
+    assert_false(mk_server_handle_is_of(h, other));
+    assert_false(mk_server_handle_is_of(NULL, server));
+    mk_server_free(server);
+    server = embedded_server(embedded_config("1", NULL, NULL));
+    assert_false(mk_server_handle_is_of(h, server));
+    mk_server_handle_put(mk_server_handle(server));
+    assert_false(mk_server_handle_is_of(h, server));
+    mk_server_handle_put(h);
+    mk_server_free(server);
+    mk_server_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_ends_under_threads_that_ask),
         cmocka_unit_test(a_server_that_never_started_runs_it_when_it_is_freed),
+        cmocka_unit_test(a_handle_is_of_one_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

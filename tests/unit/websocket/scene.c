@@ -112,6 +112,18 @@ struct mk_server_handle *mk_server_handle(struct mk_server *server)
     return (struct mk_server_handle *)server;
 }
 
+struct mk_server *mk_worker_server(const struct mk_worker *w)
+{
+    (void)w;
+    return NULL;
+}
+
+bool mk_server_handle_is_of(const struct mk_server_handle *h, struct mk_server *server)
+{
+    (void)h, (void)server;
+    return !present->is_foreign;
+}
+
 void mk_server_handle_put(struct mk_server_handle *h)
 {
     (void)h;

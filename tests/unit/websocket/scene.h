@@ -24,7 +24,8 @@ struct scene {
     bool is_shut;
     bool is_asked;  /* for an event soon */
     unsigned index; /* of the worker that runs */
-    bool has_ended; /* the server */
+    bool has_ended;  /* the server */
+    bool is_foreign; /* the worker is of another one */
     int nhandles;   /* of the server, not given back */
 };
 

@@ -184,6 +184,17 @@ struct mk_server_handle *mk_server_handle(struct mk_server *server)
     return (struct mk_server_handle *)server;
 }
 
+struct mk_server *mk_worker_server(const struct mk_worker *w)
+{
+    (void)w;
+    return (struct mk_server *)&world;
+}
+
+bool mk_server_handle_is_of(const struct mk_server_handle *h, struct mk_server *server)
+{
+    return (const void *)h == (const void *)server;
+}
+
 void mk_server_handle_put(struct mk_server_handle *h)
 {
     (void)h;

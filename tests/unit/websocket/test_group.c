@@ -100,6 +100,21 @@ static void a_group_outlives_its_server(void **state)
     end(&s, g);
 }
 
+/* It may have more workers than the group has lists. */
+static void a_connection_of_another_server_is_refused(void **state)
+{
+    struct scene s;
+    struct mk_ws_group *g = make(&s);
+
+    (void)state;
+    s.is_foreign = true;
+    s.index = SCENE_WORKERS;
+    assert_int_equal(mk_ws_group_join(g, &s.ws), MK_E_INVALID);
+    mk_ws_group_leave(g, &s.ws);
+    assert_null(s.ws.groups);
+    end(&s, g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +123,7 @@ int main(void)
         cmocka_unit_test(a_second_join_and_a_second_leave_change_nothing),
         cmocka_unit_test(a_connection_that_ends_leaves_all_groups),
         cmocka_unit_test(a_group_outlives_its_server),
+        cmocka_unit_test(a_connection_of_another_server_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
