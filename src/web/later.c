@@ -62,15 +62,18 @@ static void take_verdict(struct mk_request *r, struct waiting *w, enum mk_verdic
     mk_request_resume(r);
 }
 
-/* @return the request, which waits for one answer less; NULL: it has ended. */
-static struct mk_request *find_request(const struct mk_later *later, struct waiting **w)
+/* @return the request, which waits for one answer less; NULL: it has ended, or this one or a copy of it was used before. */
+static struct mk_request *find_request(struct mk_later *later, struct waiting **w)
 {
     struct mk_request *r =
         later && later->ticket > 0 ? mk_worker_request(later->worker, later->ticket) : NULL;
 
     if (!r)
         return NULL;
+    later->ticket = 0;
     *w = mk_request_kept(r, &waiting_key);
+    if ((*w)->n == 0)
+        return NULL;
     (*w)->n--;
     return r;
 }
@@ -81,19 +84,19 @@ static bool is_begun_since(const struct mk_later *later, const struct mk_request
     return !later->has_begun && mk_request_result(r).status > 0;
 }
 
-bool mk_later_answer(const struct mk_later *later,
+bool mk_later_answer(struct mk_later *later,
                      enum mk_verdict (*fn)(struct mk_request *r, void *arg), void *arg)
 {
     struct waiting *w;
-    struct mk_request *r = find_request(later, &w);
+    struct mk_request *r = fn ? find_request(later, &w) : NULL;
 
-    if (!r || !fn || w->is_answered || is_begun_since(later, r))
+    if (!r || w->is_answered || is_begun_since(later, r))
         return false;
     take_verdict(r, w, fn(r, arg));
     return true;
 }
 
-void mk_later_drop(const struct mk_later *later)
+void mk_later_drop(struct mk_later *later)
 {
     struct waiting *w;
 

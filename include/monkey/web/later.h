@@ -22,7 +22,7 @@ extern "C" {
 
 struct mk_worker;
 
-/** One answer that a request waits for: the caller's, who may forget it. Read by these calls alone. */
+/** One answer that a request waits for: the caller's, who may forget it. Read and written by these calls alone. */
 struct mk_later {
     struct mk_worker *worker;
     uint64_t ticket; /* 0: no request waits */
@@ -31,7 +31,7 @@ struct mk_later {
 
 /**
  * Begin to wait for one more answer. HandlerTimeout counts, and mk_request_timeout changes it.
- * @param later  out: for one call of mk_later_answer or mk_later_drop
+ * @param later  out: for one call of mk_later_answer or mk_later_drop. It may be copied; one of the copies is used
  * @return 0; MK_E_INVALID; MK_E_NOMEM; MK_E_EXISTS: a callback has answered the request.
  */
 MK_API int mk_later_begin(struct mk_later *later, struct mk_request *r) MK_MUST_USE;
@@ -39,15 +39,16 @@ MK_API int mk_later_begin(struct mk_later *later, struct mk_request *r) MK_MUST_
 /**
  * The answer is there: call fn with the request, unless that has ended or has been answered meanwhile, by its handler, another
  * callback or a timeout. On the request's worker.
+ * @param later  used up before fn is called, which may free it. Used up already: nothing is done
  * @param fn  answers the request and returns MK_VERDICT_DONE; or MK_VERDICT_LATER, if other answers are to come. Any other is logged
- *            and answered with 500
+ *            and answered with 500. NULL: nothing is done, and the request waits as before
  * @return whether fn was called.
  */
-MK_API bool mk_later_answer(const struct mk_later *later,
+MK_API bool mk_later_answer(struct mk_later *later,
                             enum mk_verdict (*fn)(struct mk_request *r, void *arg), void *arg);
 
-/** No answer will come: nothing is called. On the request's worker. */
-MK_API void mk_later_drop(const struct mk_later *later);
+/** No answer will come: nothing is called. Used up already: nothing is done. On the request's worker. */
+MK_API void mk_later_drop(struct mk_later *later);
 
 /**
  * @return whether the request waits for an answer, of whatever client. The handler is called again when more of an unread body arrives: it

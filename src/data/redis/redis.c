@@ -41,7 +41,7 @@ static enum mk_verdict call(struct mk_request *r, void *arg)
 static void tell(struct redis_pool *pool, struct redis_call *c,
                  const struct mk_redis_answer *answer)
 {
-    const struct wish *wish = (const struct wish *)(const void *)c;
+    struct wish *wish = (struct wish *)(void *)c;
     struct told told = {wish, answer};
 
     (void)pool;

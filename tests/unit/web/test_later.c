@@ -87,6 +87,39 @@ static enum mk_verdict dropped(struct mk_request *r, void *text)
     return mk_reply_bytes(r, 200, "text/plain", mk_str_from(text));
 }
 
+/* What was used is not used again, by itself or by a copy. */
+static enum mk_verdict used_twice(struct mk_request *r, void *text)
+{
+    struct mk_later one, other, copy;
+
+    assert_int_equal(mk_later_begin(&one, r), 0);
+    assert_int_equal(mk_later_begin(&other, r), 0);
+    assert_false(mk_later_answer(&one, NULL, NULL));
+    mk_later_drop(&one);
+    mk_later_drop(&one);
+    assert_false(mk_later_answer(&one, show, NULL));
+    assert_true(mk_later_waits(r));
+    copy = other;
+    mk_later_drop(&other);
+    assert_false(mk_later_waits(r));
+    mk_later_drop(&copy);
+    assert_false(mk_later_waits(r));
+    return mk_reply_bytes(r, 200, "text/plain", mk_str_from(text));
+}
+
+/* Without a callback the wait goes on. */
+static enum mk_verdict without_callback(struct mk_request *r, void *text)
+{
+    struct mk_later later;
+
+    assert_int_equal(mk_later_begin(&later, r), 0);
+    assert_false(mk_later_answer(&later, NULL, NULL));
+    assert_true(mk_later_waits(r));
+    mk_later_drop(&later);
+    assert_false(mk_later_waits(r));
+    return mk_reply_bytes(r, 200, "text/plain", mk_str_from(text));
+}
+
 static enum mk_verdict failed(struct mk_request *r, void *error)
 {
     return mk_reply_failure(r, *(const int *)error);
@@ -128,6 +161,13 @@ static void a_handler_may_answer_all_the_same(void **state)
     (void)state;
     expect(at_once, "now", 200, "now", 0, 1);
     expect(dropped, "none", 200, "none", 0, 0);
+}
+
+static void a_wait_ends_once(void **state)
+{
+    (void)state;
+    expect(used_twice, "once", 200, "once", 0, 0);
+    expect(without_callback, "none", 200, "none", 0, 0);
 }
 
 static void errors_have_their_status(void **state)
@@ -172,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_callback_without_an_answer_is_an_error),
         cmocka_unit_test(the_first_of_two_answers),
         cmocka_unit_test(a_handler_may_answer_all_the_same),
+        cmocka_unit_test(a_wait_ends_once),
         cmocka_unit_test(errors_have_their_status),
         cmocka_unit_test(nothing_does_no_harm),
     };
