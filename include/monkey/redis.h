@@ -49,7 +49,8 @@ struct mk_redis_options {
      */
     const char *url;
     unsigned connections; /* of each worker, at most 16; 0: 1 */
-    unsigned timeout_ms;  /* of a command with its connection, exact to 200 ms; 0: 1000 */
+    unsigned
+        timeout_ms; /* of a command with its connection, exact to 200 ms, at most 3600000; 0: 1000 */
     unsigned commands;    /* of each worker that have no answer, at most 65536; 0: 1024 */
     const char
         *transport; /* for rediss://, of the configuration: "tls" (NULL) or "mbedtls". Copied */

@@ -55,7 +55,7 @@ void pg_free_query(struct db_query *base);
 /**
  * Read keywords and values of libpq. A host that is a name is refused: libpq would block while it is looked up.
  * @param expand_dbname  dbname may be a URI
- * @param why            out, without a password
+ * @param why            out, without a password; db_no_memory itself if memory is missing
  * @return NULL: refused
  */
 struct pg_target *pg_target_new(const char *const *keys, const char *const *values,

@@ -345,44 +345,29 @@ static const char *check(const struct mk_postgresql_options *o)
     return o->queries > DB_WAITING_MOST ? "at most 1048576 queries" : NULL;
 }
 
-static void set_bounds(struct mk_postgresql *database, const struct mk_postgresql_options *o)
+/* @return what is wrong, for people; NULL: nothing */
+static const char *set_bounds(struct mk_postgresql *database, const struct mk_postgresql_options *o)
 {
     struct db_target *t = &database->target->base;
     const unsigned most = o->connections ? o->connections : CONNECTIONS_USUAL;
 
-    (void)!db_target_init(t, 0, (int)most);
+    if (db_target_init(t, 0, (int)most) < 0)
+        return "at most 1024 connections";
     t->total_max = (int)most;
     t->limit_ms = o->timeout_ms ? o->timeout_ms : TIMEOUT_USUAL_MS;
     t->waiting_max = o->queries ? o->queries : QUERIES_USUAL;
     database->answer_max = o->answer_max ? o->answer_max : ANSWER_USUAL;
+    return NULL;
 }
 
-int mk_postgresql_new(struct mk_postgresql **database, const struct mk_postgresql_options *options,
-                      const char **why)
+static const char *set_up(struct mk_postgresql *database, const struct mk_postgresql_options *o)
 {
-    struct mk_postgresql_options own = {0};
-    const char *keys[] = {"dbname", NULL}, *values[] = {NULL, NULL}, *wrong;
+    const char *keys[] = {"dbname", NULL}, *values[] = {o->url, NULL}, *wrong = check(o);
 
-    if (!database || !options)
-        return MK_E_INVALID;
-    memcpy(&own, options, options->size < sizeof(own) ? options->size : sizeof(own));
-    *database = calloc(1, sizeof(**database));
-    if (!*database)
-        return MK_E_NOMEM;
-    values[0] = own.url;
-    wrong = check(&own);
+    crew_init(&database->crew);
     if (!wrong)
-        (*database)->target = pg_target_new(keys, values, 1, &wrong);
-    if (!wrong) {
-        set_bounds(*database, &own);
-        crew_init(&(*database)->crew);
-        return 0;
-    }
-    free(*database);
-    *database = NULL;
-    if (why)
-        *why = wrong;
-    return MK_E_INVALID;
+        database->target = pg_target_new(keys, values, 1, &wrong);
+    return wrong ? wrong : set_bounds(database, o);
 }
 
 void mk_postgresql_free(struct mk_postgresql *database)
@@ -392,4 +377,26 @@ void mk_postgresql_free(struct mk_postgresql *database)
     crew_fini(&database->crew, end_seat);
     pg_target_free(database->target);
     free(database);
+}
+
+int mk_postgresql_new(struct mk_postgresql **database, const struct mk_postgresql_options *options,
+                      const char **why)
+{
+    struct mk_postgresql_options own = {0};
+    const char *wrong;
+
+    if (!database || !options)
+        return MK_E_INVALID;
+    memcpy(&own, options, options->size < sizeof(own) ? options->size : sizeof(own));
+    *database = calloc(1, sizeof(**database));
+    if (!*database)
+        return MK_E_NOMEM;
+    wrong = set_up(*database, &own);
+    if (!wrong)
+        return 0;
+    mk_postgresql_free(*database);
+    *database = NULL;
+    if (why)
+        *why = wrong;
+    return wrong == db_no_memory ? MK_E_NOMEM : MK_E_INVALID;
 }

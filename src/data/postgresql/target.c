@@ -58,16 +58,18 @@ static const char *add_options(struct pg_target *t, const PQconninfoOption *opti
 {
     for (const PQconninfoOption *o = options; o->keyword; o++) {
         if (o->val && add(t, o->keyword, o->val) < 0)
-            return "no memory";
+            return db_no_memory;
     }
     return NULL;
 }
 
 static const char *add_list(struct pg_target *t, const char *text)
 {
-    PQconninfoOption *options = PQconninfoParse(text, NULL);
-    const char *why = options ? add_options(t, options) : "ill-formed";
+    char *error = NULL; /* may have a part of the password */
+    PQconninfoOption *options = PQconninfoParse(text, &error);
+    const char *why = options ? add_options(t, options) : error ? "ill-formed" : db_no_memory;
 
+    PQfreemem(error);
     PQconninfoFree(options);
     return why;
 }
@@ -79,14 +81,14 @@ static const char *add_all(struct pg_target *t, const char *const *keys, const c
 
     /* Kerberos would ask its own servers, and block; a later one counts */
     if (add(t, "gssencmode", "disable") < 0)
-        return "no memory";
+        return db_no_memory;
     for (unsigned i = 0; !why && keys[i]; i++) {
         if (!values[i])
             continue;
         if (expand_dbname && strcmp(keys[i], "dbname") == 0 && is_list(values[i]))
             why = add_list(t, values[i]);
         else if (add(t, keys[i], values[i]) < 0)
-            why = "no memory";
+            why = db_no_memory;
     }
     return why;
 }
@@ -127,7 +129,9 @@ static const char *check_hosts(struct pg_target *t)
     PQconninfoOption *options = PQconndefaults();
     const char *host = value_of(t, "host"), *address = value_of(t, "hostaddr"), *why = NULL;
 
-    for (const PQconninfoOption *o = options; o && o->keyword; o++) {
+    if (!options)
+        return db_no_memory;
+    for (const PQconninfoOption *o = options; o->keyword; o++) {
         if (!host && strcmp(o->keyword, "host") == 0)
             host = o->val;
         if (!address && strcmp(o->keyword, "hostaddr") == 0)
@@ -135,7 +139,7 @@ static const char *check_hosts(struct pg_target *t)
     }
     if (host && !(address && address[0])) {
         if (strcmp(host, "localhost") == 0)
-            why = add(t, "hostaddr", "127.0.0.1") < 0 ? "no memory" : NULL;
+            why = add(t, "hostaddr", "127.0.0.1") < 0 ? db_no_memory : NULL;
         else if (!are_addresses(host))
             why = "the host is a name, which would block while it is looked up: add hostaddr";
     }
@@ -148,7 +152,7 @@ struct pg_target *pg_target_new(const char *const *keys, const char *const *valu
 {
     struct pg_target *t = calloc(1, sizeof(*t));
 
-    *why = !t                 ? "no memory"
+    *why = !t                 ? db_no_memory
            : !keys || !values ? "no parameters"
                               : add_all(t, keys, values, expand_dbname);
     if (!*why)

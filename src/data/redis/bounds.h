@@ -20,6 +20,7 @@
     X(NODES_MAX, 16, "servers of a cluster that a worker knows")                                   \
     X(REDIRECTS_MAX, 5, "of one command from one server of a cluster to another")                  \
     X(TIMEOUT_USUAL_MS, 1000, "for a command")                                                     \
+    X(TIMEOUT_MOST_MS, 3600000, "likewise, at most: deadlines are sums of it")                     \
     X(RETRY_FIRST_MS, 100, "until a connection that failed is tried again")                        \
     X(RETRY_LAST_MS, 2000, "likewise, after it failed again and again")
 

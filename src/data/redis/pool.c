@@ -303,6 +303,8 @@ const char *redis_servers_init(struct redis_servers *s, const struct redis_url *
         return "at most 16 connections";
     if (commands > REDIS_COMMANDS_MOST)
         return "at most 65536 commands";
+    if (timeout_ms > REDIS_TIMEOUT_MOST_MS)
+        return "a timeout of at most 3600000 ms";
     return greet_all(s, url) < 0 ? redis_no_memory : NULL;
 }
 
