@@ -151,11 +151,12 @@ static bool is_worth_waiting(const struct remote_pool *pool)
            (pool->nlinks < spec->connections || count_spare(pool) > 0);
 }
 
+/* Calls that wait already would end within the call of a user, so they are served when that has returned. */
 static int wait_for_one(struct remote_pool *pool, struct remote_call *call)
 {
     const int err = connect_one(pool);
 
-    if (err < 0 && pool->nlinks == 0) {
+    if (err < 0 && pool->nlinks == 0 && !pool->waiting.first) {
         remote_pool_failed(pool, mk_error_text(err), false);
         return -1;
     }
@@ -218,6 +219,8 @@ static void look_after(struct remote_pool *pool, int64_t now_ms)
     }
     while ((l = find_due(pool, now_ms)))
         remote_link_expire(l);
+    if (pool->nlinks == 0)
+        remote_pool_serve(pool);
     if (!pool->is_tight)
         remote_link_share(pool); /* a new one takes its time */
     for (l = pool->links; l; l = next) {

@@ -108,6 +108,17 @@ static void fini(void *reader)
 
 static void submit(void);
 
+/* Of the next call that ends: it asks for another one, for which there is no memory. */
+static bool asks_in_vain;
+
+static void ask_in_vain(void)
+{
+    asks_in_vain = false;
+    world.is_poor = true;
+    submit();
+    world.is_poor = false;
+}
+
 /* A service may do all sorts of things then. */
 static void on_end(const struct remote_call *call)
 {
@@ -121,7 +132,9 @@ static void on_end(const struct remote_call *call)
     if (world.now_ms > world.begun_ms[c->number] + TIMEOUT_MS + 2 * REMOTE_TICK_MS)
         fail_msg("call %u ended after %lld ms", c->number,
                  (long long)(world.now_ms - world.begun_ms[c->number]));
-    if (!world.is_ending && below(4) == 0)
+    if (asks_in_vain)
+        ask_in_vain();
+    else if (!world.is_ending && below(4) == 0)
         submit();
 }
 
@@ -141,6 +154,7 @@ static void on_answer(void *of, struct remote_call *call, const void *reader)
     const unsigned number = ((const struct call *)(const void *)call)->number;
 
     nanswers++;
+    assert_false(world.is_inside);
     assert_int_equal(r->wanted, number);
     if (r->line[0] != 'X')
         assert_true(world.was_received[number]);
@@ -155,6 +169,7 @@ static void on_late(void *of, struct remote_call *call)
     const unsigned *asker = of;
 
     nlate++;
+    assert_false(world.is_inside);
     assert_int_equal(*asker, world.here);
     assert_true(call->deadline_ms <= world.now_ms && !world.is_swift);
     remote_client_end(world.clients[*asker], call);
@@ -183,6 +198,7 @@ static void on_lost(void *of, struct remote_call *call, enum remote_end end, con
     const unsigned *asker = of, number = ((const struct call *)(const void *)call)->number;
 
     assert_non_null(text);
+    assert_false(world.is_inside);
     seen[end]++;
     if (end == REMOTE_LATE)
         assert_true(call->deadline_ms <= world.now_ms && !world.is_swift);

@@ -171,6 +171,45 @@ static struct mk_stream *find_leaving(const struct remote_client *client)
     return NULL;
 }
 
+/*
+ * The only connection of a worker is another's after the call that it has, which ends it; calls wait for the next one. Whoever asks
+ * for more in the callback of the last answer, without memory for a connection, hears of no other call meanwhile.
+ */
+static void no_other_call_ends_within_a_call(unsigned seed)
+{
+    struct mk_stream *s;
+
+    open_world(seed);
+    asked.connections = 1;
+    world.is_rough = false;
+    world.is_ending = true;
+    for (unsigned i = 0; i < SERVERS; i++) {
+        world.upstreams[i].max = 1;
+        world.moods[i] = CONFUSES;
+    }
+    set_tight(true);
+    for (int turn = 0; turn < 24; turn++) {
+        world.here = turn < 8 || turn > 15 ? 0 : 1;
+        submit();
+        if (turn < 8)
+            serve_all_waits();
+    }
+    while ((s = find_leaving(world.clients[0]))) {
+        asks_in_vain = true;
+        serve_stream(s);
+        tell_stream(s);
+    }
+    close_world();
+}
+
+static void nothing_is_called_within_a_call(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 32; seed++)
+        no_other_call_ends_within_a_call(seed);
+    asks_in_vain = false;
+}
+
 /* A worker leaves one of its two connections to another one, and cannot have a third: what waits for that has the second. */
 static void a_call_does_not_wait_for_a_connection_that_failed(void **state)
 {
@@ -210,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_ends_once_in_any_order),
         cmocka_unit_test(workers_take_turns),
+        cmocka_unit_test(nothing_is_called_within_a_call),
         cmocka_unit_test(a_call_does_not_wait_for_a_connection_that_failed),
     };
 
