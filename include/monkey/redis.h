@@ -27,8 +27,9 @@
  * A program makes a client before its server starts, and all workers share it. Each worker keeps its connections for all of
  * its requests and sends many commands over one of them, in their order, without waiting for answers. A connection that is
  * lost is made anew. A server that fails is left alone and probed, after 100 ms at first and every 2 s at most; until it
- * answers, commands are refused at once with MK_E_PEER. If the server is one of a cluster, commands follow MOVED and ASK to at most
- * 16 servers.
+ * answers, commands are refused at once with MK_E_PEER. If the server is one of a cluster, commands follow MOVED and ASK. A worker
+ * knows 16 servers at a time: for one more it forgets that which it has asked the longest ago, unless all have commands without an
+ * answer; then MOVED is the answer.
  */
 
 #include <monkey/web/later.h>
@@ -51,7 +52,7 @@ struct mk_redis_options {
     unsigned connections; /* of each worker, at most 16; 0: 1 */
     unsigned
         timeout_ms; /* of a command with its connection, exact to 200 ms, at most 3600000; 0: 1000 */
-    unsigned commands;    /* of each worker that have no answer, at most 65536; 0: 1024 */
+    unsigned commands; /* of each worker that have no answer, at most 65536; 0: 1024 */
     const char
         *transport; /* for rediss://, of the configuration: "tls" (NULL) or "mbedtls". Copied */
 };

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import askers, installed, process, redis_server
+from harness import askers, installed, pretended_cluster, process, redis_server
 from harness.client import eventually
 from harness.liar import Liar
 
@@ -189,6 +189,26 @@ def test_workers_share_their_bound_of_connections(redis, asking):
     assert answers == [200] * 400
     assert redis.clients() <= 2
     assert redis.text("GET", "n") == "400"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_cluster_whose_servers_move_again_and_again(asking, workers):
+    """A worker knows 16 servers at a time: those that it has asked the longest ago make room for others."""
+    with pretended_cluster.Cluster(40) as cluster:
+        asker = asking(f"redis://{cluster.address}", workers=workers)
+        for _ in range(2):
+            for number in range(1, 41):
+                assert asker.get(f"/ask?GET+{number}") == (200, f"0 1 0 {number}")
+
+
+def test_servers_of_a_cluster_with_commands_under_way_are_not_forgotten(asking):
+    with pretended_cluster.Cluster(40, silent=range(1, 16)) as cluster:
+        asker = asking(f"redis://{cluster.address}", timeout_ms=60_000)
+        waiting = [asker.send(f"/ask?GET+{number}") for number in range(1, 16)]
+        moved = f"-13 6 0 MOVED 0 127.0.0.1:{cluster.ports[16]}"
+        assert eventually(lambda: asker.get("/ask?GET+16") == (200, moved), within=PATIENCE)
+        for sock in waiting:
+            sock.close()
 
 
 def test_a_password_and_a_database(tmp_path, asking):

@@ -17,7 +17,7 @@
     X(CONNECTIONS_MAX, 16, "connections of a worker")                                              \
     X(COMMANDS_USUAL, 1024, "commands of a worker without an answer")                              \
     X(COMMANDS_MOST, 65536, "likewise, at most")                                                   \
-    X(NODES_MAX, 16, "servers of a cluster that a worker knows")                                   \
+    X(NODES_MAX, 16, "servers of a cluster that a worker knows at a time")                         \
     X(REDIRECTS_MAX, 5, "of one command from one server of a cluster to another")                  \
     X(TIMEOUT_USUAL_MS, 1000, "for a command")                                                     \
     X(TIMEOUT_MOST_MS, 3600000, "likewise, at most: deadlines are sums of it")                     \

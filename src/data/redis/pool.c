@@ -44,7 +44,26 @@ static void answer_reply(struct redis_pool *pool, struct redis_call *c,
 
 const char *redis_name_of(const struct redis_servers *of, const struct remote_place *place)
 {
-    return remote_place_is_numeric(place) ? of->servers[0].place.host : NULL;
+    return remote_place_is_numeric(place) ? of->server.place.host : NULL;
+}
+
+/* Another server has its keys now, or will: the first one, which is 0, is asked where they are. */
+static void forget(struct redis_pool *pool, unsigned server)
+{
+    for (unsigned i = 0; server > 0 && pool->slots && i < REDIS_SLOTS; i++) {
+        if (pool->slots[i] == server)
+            pool->slots[i] = 0;
+    }
+}
+
+/* A new one may have the number of another, which has made room. */
+static int add_server(struct redis_pool *pool, const struct remote_place *place)
+{
+    const int server = remote_client_add(pool->remote, place, redis_name_of(pool->of, place));
+
+    if (server > 0)
+        forget(pool, (unsigned)server);
+    return server;
 }
 
 /* @return its number; -1: there are too many, or no memory */
@@ -56,7 +75,7 @@ static int server_at(struct redis_pool *pool, const struct remote_place *place)
         if (remote_place_is_same(remote_client_place(pool->remote, i), place))
             return (int)i;
     }
-    return remote_client_add(pool->remote, place, redis_name_of(pool->of, place));
+    return add_server(pool, place);
 }
 
 /* Without memory each command is redirected. */
@@ -66,15 +85,6 @@ static void learn(struct redis_pool *pool, unsigned slot, int server)
         pool->slots = calloc(REDIS_SLOTS, 1);
     if (pool->slots)
         pool->slots[slot] = (uint8_t)server;
-}
-
-/* Another server has its keys now, or will: the first one, which is 0, is asked where they are. */
-static void forget(struct redis_pool *pool, unsigned server)
-{
-    for (unsigned i = 0; server > 0 && pool->slots && i < REDIS_SLOTS; i++) {
-        if (pool->slots[i] == server)
-            pool->slots[i] = 0;
-    }
 }
 
 static int send_to(struct redis_pool *pool, struct redis_call *c, unsigned server)
@@ -288,11 +298,11 @@ static int greet_all(struct redis_servers *s, const struct redis_url *url)
 const char *redis_servers_init(struct redis_servers *s, const struct redis_url *url,
                                unsigned connections, unsigned timeout_ms, unsigned commands)
 {
-    (void)pthread_mutex_init(&s->servers[0].lock, NULL); /* cannot fail on Linux */
-    s->servers[0].place = url->place;
+    (void)pthread_mutex_init(&s->server.lock, NULL); /* cannot fail on Linux */
+    s->server.place = url->place;
     s->remote = (struct remote_spec){
         .protocol = &protocol,
-        .servers = s->servers,
+        .servers = &s->server,
         .nservers = 1,
         .nmore = REDIS_NODES_MAX - 1,
         .connections = connections ? connections : REDIS_CONNECTIONS_USUAL,
@@ -310,7 +320,7 @@ const char *redis_servers_init(struct redis_servers *s, const struct redis_url *
 
 void redis_servers_fini(struct redis_servers *s)
 {
-    (void)pthread_mutex_destroy(&s->servers[0].lock);
+    (void)pthread_mutex_destroy(&s->server.lock);
     free(s->greeting);
 }
 

@@ -16,9 +16,8 @@ extern const char redis_no_memory[]; /* of redis_servers_init() */
 /** What a user asked for: shared by all workers, and never changed. Zeroed at first. */
 struct redis_servers {
     struct remote_spec remote;
-    struct remote_server
-        servers[REDIS_NODES_MAX]; /* workers add those behind the first, of its cluster */
-    char *greeting;               /* commands with which connections begin; NULL: none */
+    struct remote_server server; /* workers add others, of its cluster */
+    char *greeting;              /* commands with which connections begin; NULL: none */
     size_t greeting_len;
     unsigned ngreetings;
     /** A command has ended. It stays the pool's, and is freed afterwards or, if it was late, later. */

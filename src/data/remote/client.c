@@ -307,6 +307,7 @@ int remote_client_send(struct remote_client *c, unsigned server, struct remote_c
 
     if (pool->state != REMOTE_POOL_UP)
         return -1;
+    pool->used = ++c->nsent;
     l = remote_link_choose(pool);
     if (!l || (l->ncalls > 0 && is_worth_waiting(pool)))
         return wait_for_one(pool, call);
@@ -342,13 +343,19 @@ static unsigned count_workers(const struct remote_home *home)
     return n;
 }
 
+/* @return how many connections all workers together may have to it */
+static unsigned bound_of(const struct remote_server *s, unsigned usual)
+{
+    return s->place.connections ? s->place.connections : usual;
+}
+
 static struct mk_upstream *open_upstream(const struct remote_spec *spec,
                                          const struct remote_server *s,
-                                         const struct remote_home *home, unsigned max)
+                                         const struct remote_home *home, unsigned usual)
 {
     struct mk_upstream_options options = remote_backend(&s->place, s->name, home->tls);
 
-    options.max_connections = max;
+    options.max_connections = bound_of(s, usual);
     options.max_idle = spec->connections;
     options.max_waiting = UINT16_MAX; /* bound by the calls */
     options.connect_ms = spec->timeout_ms;
@@ -356,38 +363,113 @@ static struct mk_upstream *open_upstream(const struct remote_spec *spec,
     return mk_upstream_new(mk_worker_server(home->worker), &options);
 }
 
-/* @return 0; -1: no memory */
-static int join(struct remote_pool *pool, struct remote_server *s)
+static unsigned usual_bound(const struct remote_client *c)
 {
-    const struct remote_spec *spec = pool->client->spec;
-    const struct remote_home *home = &pool->client->home;
-    const unsigned usual = spec->connections * count_workers(home);
-    const unsigned max = s->place.connections ? s->place.connections : usual;
+    return c->spec->connections * count_workers(&c->home);
+}
+
+/* @return its upstream, until leave(); NULL: no memory */
+static struct mk_upstream *hold(const struct remote_client *c, struct remote_server *s)
+{
+    struct mk_upstream *upstream;
 
     (void)pthread_mutex_lock(&s->lock);
     if (!s->upstream)
-        s->upstream = open_upstream(spec, s, home, max);
-    if (s->upstream)
-        s->users++;
-    pool->upstream = s->upstream;
+        s->upstream = open_upstream(c->spec, s, &c->home, usual_bound(c));
+    upstream = s->upstream;
+    s->users += upstream != NULL;
     (void)pthread_mutex_unlock(&s->lock);
-    pool->server = s;
-    pool->is_tight = max < usual;
-    remote_queue_init(&pool->waiting);
-    return pool->upstream ? 0 : -1;
+    return upstream;
 }
 
+static void begin(struct remote_client *c, struct remote_pool *pool, struct remote_server *s,
+                  struct mk_upstream *upstream)
+{
+    const unsigned usual = usual_bound(c);
+
+    *pool = (struct remote_pool){
+        .client = c, .server = s, .upstream = upstream, .is_tight = bound_of(s, usual) < usual};
+    remote_queue_init(&pool->waiting);
+}
+
+/* ---- servers that workers have added ---- */
+
+static struct remote_server *new_added(const struct remote_place *place, const char *name)
+{
+    struct remote_server *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->place = *place;
+    s->name = name;
+    (void)pthread_mutex_init(&s->lock, NULL); /* cannot fail on Linux */
+    return s;
+}
+
+/* @return one that another worker has added, or a new one, until share_less(); NULL: no memory */
+static struct remote_server *share(const struct remote_spec *spec, const struct remote_place *place,
+                                   const char *name)
+{
+    struct remote_server *first = spec->servers, *s;
+
+    (void)pthread_mutex_lock(&first->lock);
+    s = first->next;
+    while (s && !remote_place_is_same(&s->place, place))
+        s = s->next;
+    if (!s && (s = new_added(place, name))) {
+        s->next = first->next;
+        first->next = s;
+    }
+    if (s)
+        s->nadded++;
+    (void)pthread_mutex_unlock(&first->lock);
+    return s;
+}
+
+static void share_less(const struct remote_spec *spec, struct remote_server *s)
+{
+    struct remote_server *first = spec->servers, **at = &first->next;
+    bool is_last;
+
+    (void)pthread_mutex_lock(&first->lock);
+    is_last = --s->nadded == 0;
+    while (is_last && *at != s)
+        at = &(*at)->next;
+    if (is_last)
+        *at = s->next;
+    (void)pthread_mutex_unlock(&first->lock);
+    if (!is_last)
+        return;
+    (void)pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static bool is_added(const struct remote_pool *pool)
+{
+    return pool >= pool->client->pools + pool->client->spec->nservers;
+}
+
+/* ---- life ---- */
+
+/* Nothing is called. */
 static void leave(struct remote_pool *pool)
 {
     struct remote_server *s = pool->server;
+    struct remote_call *call;
 
+    while (pool->links)
+        remote_link_free(pool->links);
+    while ((call = remote_queue_pop(&pool->waiting)))
+        free(call);
     (void)pthread_mutex_lock(&s->lock);
     s->nout -= pool->state != REMOTE_POOL_UP;
-    if (pool->upstream && --s->users == 0) {
+    if (--s->users == 0) {
         mk_upstream_free(s->upstream);
         s->upstream = NULL;
     }
     (void)pthread_mutex_unlock(&s->lock);
+    if (is_added(pool))
+        share_less(pool->client->spec, s);
 }
 
 struct remote_client *remote_client_new(const struct remote_spec *spec,
@@ -402,56 +484,57 @@ struct remote_client *remote_client_new(const struct remote_spec *spec,
     c->spec = spec;
     c->of = of;
     for (; c->nservers < spec->nservers; c->nservers++) {
-        c->pools[c->nservers].client = c;
-        if (join(&c->pools[c->nservers], &spec->servers[c->nservers]) == 0)
-            continue;
-        remote_client_free(c);
-        return NULL;
+        struct remote_server *s = &spec->servers[c->nservers];
+        struct mk_upstream *upstream = hold(c, s);
+
+        if (!upstream) {
+            remote_client_free(c);
+            return NULL;
+        }
+        begin(c, &c->pools[c->nservers], s, upstream);
     }
     return c;
 }
 
-/* @return one that another worker has added, or that nobody has; NULL: there are nmore */
-static struct remote_server *find_added(const struct remote_spec *spec,
-                                        const struct remote_place *place)
+static bool is_idle(const struct remote_pool *pool)
 {
-    struct remote_server *s = spec->servers + spec->nservers, *end = s + spec->nmore;
+    const struct remote_link *l = pool->links;
 
-    while (s < end && s->place.port > 0 && !remote_place_is_same(&s->place, place))
-        s++;
-    return s < end ? s : NULL;
+    while (l && remote_link_is_idle(l))
+        l = l->next;
+    return !l && !pool->waiting.first;
 }
 
-static struct remote_server *share_added(const struct remote_spec *spec,
-                                         const struct remote_place *place, const char *name)
+/* @return the place for one more, which may have another server; NULL: all of those have calls under way */
+static struct remote_pool *find_place(struct remote_client *c)
 {
-    struct remote_server *s;
+    struct remote_pool *oldest = NULL;
 
-    (void)pthread_mutex_lock(&spec->servers[0].lock);
-    s = find_added(spec, place);
-    if (s && s->place.port == 0) {
-        s->place = *place;
-        s->name = name;
-        (void)pthread_mutex_init(&s->lock, NULL); /* cannot fail on Linux */
+    if (c->nservers < c->spec->nservers + c->spec->nmore)
+        return &c->pools[c->nservers];
+    for (unsigned i = c->spec->nservers; i < c->nservers; i++) {
+        if (is_idle(&c->pools[i]) && (!oldest || c->pools[i].used < oldest->used))
+            oldest = &c->pools[i];
     }
-    (void)pthread_mutex_unlock(&spec->servers[0].lock);
-    return s;
+    return oldest;
 }
 
 int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name)
 {
-    struct remote_pool *pool = &c->pools[c->nservers];
-    struct remote_server *s =
-        c->nservers < c->spec->nservers + c->spec->nmore ? share_added(c->spec, place, name) : NULL;
+    struct remote_pool *at = find_place(c);
+    struct remote_server *s = at ? share(c->spec, place, name) : NULL;
+    struct mk_upstream *upstream = s ? hold(c, s) : NULL;
 
-    if (!s)
+    if (s && !upstream)
+        share_less(c->spec, s);
+    if (!upstream)
         return -1;
-    *pool = (struct remote_pool){.client = c};
-    if (join(pool, s) < 0) {
-        leave(pool);
-        return -1;
-    }
-    return (int)c->nservers++;
+    if (at == &c->pools[c->nservers])
+        c->nservers++;
+    else
+        leave(at);
+    begin(c, at, s, upstream);
+    return (int)(at - c->pools);
 }
 
 unsigned remote_client_servers(const struct remote_client *c)
@@ -466,17 +549,8 @@ const struct remote_place *remote_client_place(const struct remote_client *c, un
 
 void remote_client_free(struct remote_client *c)
 {
-    struct remote_call *call;
-
-    for (unsigned i = 0; i < c->nservers; i++) {
-        struct remote_pool *pool = &c->pools[i];
-
-        while (pool->links)
-            remote_link_free(pool->links);
-        while ((call = remote_queue_pop(&pool->waiting)))
-            free(call);
-        leave(pool);
-    }
+    for (unsigned i = 0; i < c->nservers; i++)
+        leave(&c->pools[i]);
     mk_alarm_free(c->tick);
     free(c);
 }

@@ -38,7 +38,8 @@ struct mk_upstream;
  * Optional: a connection that begins with a greeting takes calls after the greeting was answered, and a refused greeting is a
  * connection that could not be made. With late() a server that does not answer a call in time is merely slow: the connection
  * goes on, and fails when it keeps its first call waiting for timeout_ms more; and a call waits up to a tick for a new
- * connection before it is sent after others. Workers can add servers.
+ * connection before it is sent after others. Workers can add servers; where one has as many as it may have, that which was sent a
+ * call the longest ago makes room, unless calls of it are under way.
  */
 
 enum { REMOTE_SERVERS_MAX = 64 };
@@ -62,6 +63,9 @@ struct remote_server {
     struct mk_upstream *upstream; /* under lock; NULL: no worker has it */
     unsigned users;               /* likewise: workers */
     unsigned nout;                /* likewise: of them, those that leave it out */
+    /* Of those that workers have added, behind the first of the spec and under its lock. */
+    struct remote_server *next;
+    unsigned nadded; /* workers that have added it; it is freed with the last */
 };
 
 /** Begins what a user knows of a call, in one block of malloc(). The user's until it is taken, and again when it ends. */
@@ -122,9 +126,9 @@ struct remote_protocol {
 /** What a service or program asked for: shared by all workers, and never changed. */
 struct remote_spec {
     const struct remote_protocol *protocol;
-    struct remote_server *servers; /* nservers, and room for nmore, which is zeroed at first */
+    struct remote_server *servers; /* nservers, borrowed */
     unsigned nservers;             /* 1 to REMOTE_SERVERS_MAX */
-    unsigned nmore;                /* that workers may add */
+    unsigned nmore;                /* that each worker may add */
     unsigned connections;          /* of a worker to a server, probes not counted */
     unsigned timeout_ms;           /* of a call, and to connect */
     unsigned calls_max; /* of a worker, without an answer: those that late() has had, too */
@@ -145,12 +149,13 @@ struct remote_client *remote_client_new(const struct remote_spec *spec,
 void remote_client_free(struct remote_client *c);
 
 /**
- * Add a server. It takes calls of this worker like the others, and stays until the client is freed. Workers share one with its
- * bound of connections.
- * @param name  as in struct remote_server. @return its number here; -1: there are nmore, or no memory
+ * Add a server that is none of the client's. It takes calls of this worker like the others. Workers share one with its bound of
+ * connections.
+ * @param name  as in struct remote_server. @return its number here, which may be that of another one before: this made room;
+ *              -1: nmore of them have calls under way, or no memory
  */
 int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name);
-/** @return how many servers there are */
+/** @return how many servers there are; their number does not decrease */
 unsigned remote_client_servers(const struct remote_client *c);
 const struct remote_place *remote_client_place(const struct remote_client *c, unsigned server);
 

@@ -66,6 +66,7 @@ struct remote_pool {
     struct backoff backoff;
     struct backoff growth; /* of attempts at further connections beside one that works */
     enum remote_pool_state state;
+    uint64_t used; /* the number of the last call that was sent to it, of all that were */
     bool is_tight; /* workers may have to wait for each other's connections */
 };
 
@@ -75,6 +76,7 @@ struct remote_client {
     struct remote_home home;
     unsigned ncalls; /* begun, and not freed */
     unsigned nservers;
+    uint64_t nsent;
     struct mk_alarm *tick; /* while there are calls or links, or a server is not UP */
     struct remote_pool pools[];
 };
@@ -165,6 +167,8 @@ bool remote_link_is_due(const struct remote_link *l, int64_t now_ms);
 void remote_link_expire(struct remote_link *l);
 /** Give it back if it has had nothing to do for a whole tick, or the server is left out. @return whether it was; l is gone then */
 bool remote_link_rest(struct remote_link *l);
+/** @return whether nothing of a user is under way over it, and no event of it is on the stack */
+bool remote_link_is_idle(const struct remote_link *l);
 /** Free it with its calls. */
 void remote_link_free(struct remote_link *l);
 

@@ -66,6 +66,11 @@ void remote_link_free(struct remote_link *l)
     drop(l);
 }
 
+bool remote_link_is_idle(const struct remote_link *l)
+{
+    return !l->is_inside && l->ncalls == (unsigned)l->is_greeting + l->is_probe;
+}
+
 /* Its connection is for others. @param reusable  likewise */
 static void give_back(struct remote_link *l, bool reusable)
 {

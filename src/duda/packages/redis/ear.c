@@ -59,8 +59,7 @@ static void on_ready(struct redis_link *l)
     struct redis_ear *ear = l->of;
 
     if (is_news(ear, false))
-        msg->info("redis: %s: channels are heard again",
-                  client_of(ear)->base.servers[0].place.text);
+        msg->info("redis: %s: channels are heard again", client_of(ear)->base.server.place.text);
     backoff_end(&ear->backoff);
     ear->heard_ms = clock_now_ms();
     for (const struct redis_sub *sub = ear->subs; sub; sub = sub->next)
@@ -75,7 +74,7 @@ static void on_answer(struct redis_link *l, struct redis_command *c,
 
     ear->heard_ms = clock_now_ms();
     if (reply && reply->type == REDIS_REPLY_ERROR)
-        msg->err("redis: %s refuses a channel: %s", client_of(ear)->base.servers[0].place.text,
+        msg->err("redis: %s refuses a channel: %s", client_of(ear)->base.server.place.text,
                  reply->str);
     redis_command_free(c);
 }
@@ -99,8 +98,8 @@ static void on_message(struct redis_link *l, const struct mk_redis_reply *reply)
 static void failed(struct redis_ear *ear, const char *why)
 {
     if (is_news(ear, true))
-        msg->warn("redis: %s: channels are not heard: %s",
-                  client_of(ear)->base.servers[0].place.text, why);
+        msg->warn("redis: %s: channels are not heard: %s", client_of(ear)->base.server.place.text,
+                  why);
     backoff_failed(&ear->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
     ear->server = (ear->server + 1) % remote_client_servers(ear->desk->base.remote);
 }

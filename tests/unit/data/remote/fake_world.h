@@ -23,9 +23,13 @@
  * step by step. A call is a line with its number, and so is its answer. One program has one world.
  */
 
+#ifndef WORLD_SERVERS
+#define WORLD_SERVERS 2
+#endif
+
 enum {
     WORKERS = 2,
-    SERVERS = 2,
+    SERVERS = WORLD_SERVERS,
     UPSTREAMS = SERVERS,
     CALLS = 512, /* of a schedule */
     PROBE = CALLS,

@@ -50,7 +50,7 @@ struct redis_options {
     const char *password; /* likewise */
     unsigned db;          /* number of the database */
     unsigned connections; /* of each worker, at most 16; 0: 1 */
-    unsigned timeout_ms;  /* of a command with its connection; exact to 200; 0: 1000 */
+    unsigned timeout_ms;  /* of a command with its connection; exact to 200; at most 1 h; 0: 1000 */
 };
 /* Borrowed until the function returns. */
 struct redis_answer {
@@ -75,7 +75,7 @@ typedef void (*redis_message_fn)(const char *channel, const char *message, size_
  * called any more.
  *
  * Level 3 has clients, whose connections a worker keeps for all of its requests. If the server is one of a cluster, commands
- * follow MOVED and ASK to at most 16 servers, for each of which their order is kept:
+ * follow MOVED and ASK to at most 16 servers at a time, for each of which their order is kept:
  *
  *     static void show(duda_request_t *dr, const struct redis_answer *answer, void *arg)
  *     {
