@@ -7,9 +7,24 @@
 #include "base/str.h"
 #include "kit/group/group.h"
 
-/* Streams of events. What waits for the client is a text in memory, from `sent` on. */
+/* Streams of events. What waits for the client are texts in memory, each from what is sent of it on. */
 
 enum { QUEUE = 64 << 10, HEARTBEAT_MS = 15000 };
+
+void mk_sse_text_put(struct mk_sse_text *text)
+{
+    if (!text || !counted_put(&text->refs))
+        return;
+    mk_buf_fini(&text->buf);
+    mk_heap_free(text);
+}
+
+static void drop_large(struct mk_sse *s)
+{
+    mk_sse_text_put(s->large);
+    s->large = NULL;
+    s->large_sent = 0;
+}
 
 static void drop(void *arg)
 {
@@ -17,6 +32,7 @@ static void drop(void *arg)
 
     group_leave_all(&s->groups);
     mk_alarm_free(s->heartbeat);
+    drop_large(s);
     mk_buf_fini(&s->queue);
     mk_heap_free(s);
 }
@@ -32,22 +48,49 @@ static void end(void *arg)
         on_end(of);
 }
 
+/* @return bytes of a text behind what is sent of it */
+static size_t copy_some(struct mk_str text, size_t *sent, char *dst, size_t len)
+{
+    const struct mk_str waiting = mk_str_skip(text, *sent);
+
+    if (len > waiting.len)
+        len = waiting.len;
+    if (len > 0)
+        memcpy(dst, waiting.p, len);
+    *sent += len;
+    return len;
+}
+
+static size_t copy_large(struct mk_sse *s, char *dst, size_t len)
+{
+    len = copy_some(mk_buf_str(&s->large->buf), &s->large_sent, dst, len);
+    if (s->large_sent == s->large->buf.len)
+        drop_large(s);
+    return len;
+}
+
+static size_t copy_queue(struct mk_sse *s, char *dst, size_t len)
+{
+    len = copy_some(mk_buf_str(&s->queue), &s->sent, dst, len);
+    if (s->sent == s->queue.len)
+        s->queue.len = s->sent = 0;
+    return len;
+}
+
+static bool has_waiting(const struct mk_sse *s)
+{
+    return s->large || s->queue.len > 0;
+}
+
 static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
 {
     struct mk_sse *s = arg;
-    const struct mk_str waiting = mk_str_skip(mk_buf_str(&s->queue), s->sent);
 
     (void)r;
-    if (waiting.len == 0)
+    if (!has_waiting(s))
         return s->is_closed ? 0 : MK_E_AGAIN;
-    if (len > waiting.len)
-        len = waiting.len;
-    memcpy(dst, waiting.p, len);
-    s->sent += len;
-    if (s->sent < s->queue.len)
-        return (ssize_t)len;
-    s->queue.len = s->sent = 0;
-    if (s->wants_room) {
+    len = s->large ? copy_large(s, dst, len) : copy_queue(s, dst, len);
+    if (!has_waiting(s) && s->wants_room) {
         s->wants_room = false;
         if (s->options.on_room)
             s->options.on_room(s, s->options.arg);
@@ -134,7 +177,7 @@ int mk_sse_format(struct mk_buf *b, const struct mk_sse_event *event)
     return 0;
 }
 
-int mk_sse_add(struct mk_sse *s, struct mk_str text)
+static int add(struct mk_sse *s, struct mk_str text)
 {
     size_t before;
 
@@ -142,6 +185,18 @@ int mk_sse_add(struct mk_sse *s, struct mk_str text)
     before = s->queue.len;
     (void)mk_buf_append_str(&s->queue, text);
     return keep(s, before);
+}
+
+/* A copy of it would have no room, and the text is in memory already, once for all. */
+int mk_sse_share(struct mk_sse *s, struct mk_sse_text *text)
+{
+    if (text->buf.len <= s->options.queue || has_waiting(s))
+        return add(s, mk_buf_str(&text->buf));
+    counted_get(&text->refs);
+    s->large = text;
+    s->was_quiet = false;
+    mk_request_resume(s->r);
+    return 0;
 }
 
 int mk_sse_send(struct mk_sse *s, const struct mk_sse_event *event)
@@ -175,7 +230,7 @@ static void beat(struct mk_alarm *alarm, void *arg)
 {
     struct mk_sse *s = arg;
 
-    if (s->was_quiet && s->queue.len == 0) {
+    if (s->was_quiet && !has_waiting(s)) {
         mk_buf_append_str(&s->queue, MK_STR(":\n\n"));
         s->queue.error = 0;
         mk_request_resume(s->r);

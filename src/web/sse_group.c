@@ -6,7 +6,7 @@
 #include "base/heap.h"
 #include "kit/group/group.h"
 
-/* Groups of streams: an event is written once, and each worker adds its text to the queues of its members. */
+/* Groups of streams: an event is written once, and each worker adds its text, or a reference to it, to the queues of its members. */
 
 enum { GROUP_QUEUE = 1 << 20, MESSAGE = 64 /* weight of one beside its text */ };
 
@@ -20,7 +20,7 @@ struct mk_sse_group {
 struct message {
     struct group_message base;
     struct mk_sse_group *group;
-    struct mk_buf text; /* empty: close the streams */
+    struct mk_sse_text *text; /* NULL: close the streams */
 };
 
 static void put(struct mk_sse_group *g)
@@ -87,7 +87,7 @@ static void drop(struct group_message *base)
 {
     struct message *m = (struct message *)base;
 
-    mk_buf_fini(&m->text);
+    mk_sse_text_put(m->text);
     put(m->group);
     mk_heap_free(m);
 }
@@ -97,51 +97,69 @@ static void give(void *connection, struct group_message *base)
     struct message *m = (struct message *)base;
     struct mk_sse *s = connection;
 
-    if (m->text.len > 0 && mk_sse_add(s, mk_buf_str(&m->text)) == 0)
+    if (m->text && mk_sse_share(s, m->text) == 0)
         return;
-    if (m->text.len > 0)
+    if (m->text)
         atomic_fetch_add_explicit(&m->group->slow, 1, memory_order_relaxed);
-    if (m->text.len == 0 || m->group->options.slow == MK_SSE_END)
+    if (!m->text || m->group->options.slow == MK_SSE_END)
         mk_sse_close(s);
 }
 
-static struct message *new_message(struct mk_sse_group *g)
+/* @param text  taken, also on failure; NULL: none */
+static struct message *new_message(struct mk_sse_group *g, struct mk_sse_text *text)
 {
     struct message *m = mk_heap_zalloc(1, sizeof(*m));
 
-    if (!m)
+    if (!m) {
+        mk_sse_text_put(text);
         return NULL;
-    mk_buf_init(&m->text, g->options.queue > MESSAGE ? g->options.queue - MESSAGE : 0);
+    }
     m->base.give = give;
     m->base.drop = drop;
+    m->base.weight = text ? text->buf.len + MESSAGE : 0;
     m->group = g;
+    m->text = text;
     counted_get(&g->refs);
     return m;
 }
 
+/* @return 0, or as mk_sse_group_send */
+static int write_text(const struct mk_sse_group *g, const struct mk_sse_event *event,
+                      struct mk_sse_text **out)
+{
+    struct mk_sse_text *text = mk_heap_zalloc(1, sizeof(*text));
+    int err;
+
+    if (!text)
+        return MK_E_NOMEM;
+    counted_init(&text->refs, 1);
+    mk_buf_init(&text->buf, g->options.queue > MESSAGE ? g->options.queue - MESSAGE : 0);
+    err = mk_sse_format(&text->buf, event);
+    err = err < 0 ? err : text->buf.error;
+    if (err < 0)
+        mk_sse_text_put(text);
+    *out = text;
+    return err;
+}
+
 int mk_sse_group_send(struct mk_sse_group *g, const struct mk_sse_event *event)
 {
+    struct mk_sse_text *text;
     struct message *m;
     int err;
 
     if (!g || !event)
         return MK_E_INVALID;
-    m = new_message(g);
-    if (!m)
-        return MK_E_NOMEM;
-    err = mk_sse_format(&m->text, event);
-    err = err < 0 ? err : m->text.error;
-    if (err < 0) {
-        drop(&m->base);
+    err = write_text(g, event, &text);
+    if (err < 0)
         return err;
-    }
-    m->base.weight = m->text.len + MESSAGE;
-    return group_send(g->group, &m->base);
+    m = new_message(g, text);
+    return m ? group_send(g->group, &m->base) : MK_E_NOMEM;
 }
 
 int mk_sse_group_close(struct mk_sse_group *g)
 {
-    struct message *m = g ? new_message(g) : NULL;
+    struct message *m = g ? new_message(g, NULL) : NULL;
 
     if (!m)
         return g ? MK_E_NOMEM : MK_E_INVALID;

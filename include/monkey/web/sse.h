@@ -78,9 +78,10 @@ struct mk_server;
 struct mk_sse_group;
 
 /**
- * What becomes of a stream whose client reads so slowly that its queue has no room for an event of a group, or whose
- * queue is smaller than the event. Either way the queue holds whole events in their order, and nobody waits for it.
- * A queue has to hold what is sent in a burst, before the worker can write: mk_sse_options.queue.
+ * What becomes of a stream whose client reads so slowly that its queue has no room for an event of a group. Either way the
+ * queue holds whole events in their order, and nobody waits for it. A queue has to hold what is sent in a burst, before the
+ * worker can write: mk_sse_options.queue. An event that is larger than the whole queue is sent if nothing waits before it: the
+ * streams of the group share its bytes, which count for no stream's queue, nor for MaxMemory.
  */
 enum mk_sse_slow {
     /*

@@ -5,9 +5,12 @@
 
 #include <monkey/events.h>
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* Groups of server-sent events: src/web/sse_group.c. Streams are answers from memory, on the workers in turn. */
 
@@ -337,6 +340,119 @@ static void a_slow_client_may_miss_an_event(void **state)
     slow_clients(MK_SSE_SKIP, "data: first\n\ndata: last\n\n");
 }
 
+/* ---- events that are larger than the queue of a stream ---- */
+
+enum { LARGE = 500 };
+
+static const char *large_text(void)
+{
+    static char text[LARGE + 1];
+
+    memset(text, 'x', LARGE);
+    return text;
+}
+
+/* Nothing waits before the first of them, and the first before the second. */
+static enum mk_verdict get_large_ones(struct mk_request *r, void *arg)
+{
+    const struct mk_sse_options options = {.size = sizeof(options), .queue = 40};
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct slow *s = arg;
+    const struct mk_sse_group_options how = {.size = sizeof(how), .slow = s->policy};
+
+    mk_request_facts(r, &facts);
+    assert_int_equal(mk_sse_group_new(&s->group, facts.server, &how), 0);
+    assert_int_equal(mk_sse_open(r, &options, &s->stream), 0);
+    assert_int_equal(mk_sse_group_join(s->group, s->stream), 0);
+    assert_int_equal(send_text(s->group, large_text()), 0);
+    assert_int_equal(send_text(s->group, "next"), 0);
+    assert_int_equal(send_text(s->group, large_text()), 0);
+    assert_int_equal(send_text(s->group, "last"), 0);
+    assert_int_equal(mk_sse_group_close(s->group), 0);
+    return MK_VERDICT_DONE;
+}
+
+static void large_events(enum mk_sse_slow policy, const char *rest)
+{
+    struct slow slow = {.policy = policy};
+    const long live = mk_heap_live();
+    struct mk_server *server = web_serve_one("GET", "/", get_large_ones, &slow);
+    char body[LARGE + 64];
+
+    snprintf(body, sizeof(body), "data: %s\n\ndata: next\n\n%s", large_text(), rest);
+    web_expect(server, "/", 200, body);
+    assert_int_equal(facts_of(slow.group).slow, 1);
+    mk_server_free(server);
+    mk_sse_group_free(slow.group);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void a_large_event_is_sent_if_nothing_waits_before_it(void **state)
+{
+    (void)state;
+    large_events(MK_SSE_END, "");
+    large_events(MK_SSE_SKIP, "data: last\n\n");
+}
+
+enum { HUGE_EVENT = 16 << 20, READERS = 3 };
+
+static enum mk_verdict join_one(struct mk_request *r, void *arg)
+{
+    struct mk_sse_group *const *g = arg;
+    struct mk_sse *s;
+
+    assert_int_equal(mk_sse_open(r, NULL, &s), 0);
+    assert_int_equal(mk_sse_group_join(*g, s), 0);
+    return MK_VERDICT_DONE;
+}
+
+static int get_by_socket(const struct mk_server *server)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)mk_server_port(server, 0)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    assert_int_equal(send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL), sizeof(request) - 1);
+    return fd;
+}
+
+/* It is more than sockets hold. */
+static void a_server_ends_in_the_middle_of_a_large_event(void **state)
+{
+    const struct mk_sse_group_options how = {.size = sizeof(how), .queue = 2 * HUGE_EVENT};
+    const long live = mk_heap_live();
+    struct mk_config *config = web_config_of("2");
+    char *text = malloc(HUGE_EVENT);
+    struct mk_sse_group *g;
+    struct mk_server *server;
+    int clients[READERS];
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'x', HUGE_EVENT - 1);
+    text[HUGE_EVENT - 1] = '\0';
+    assert_int_equal(mk_config_handle(config, "GET", "/", join_one, &g), 0);
+    server = serve(config);
+    assert_int_equal(mk_sse_group_new(&g, server, &how), 0);
+    begin(server);
+    for (int i = 0; i < READERS; i++)
+        clients[i] = get_by_socket(server);
+    while (facts_of(g).members < READERS)
+        (void)sched_yield();
+    assert_int_equal(send_text(g, text), 0);
+    assert_int_equal(send_text(g, "next"), 0);
+    mk_server_free(server);
+    assert_int_equal(facts_of(g).slow, 0);
+    mk_sse_group_free(g);
+    for (int i = 0; i < READERS; i++)
+        (void)close(clients[i]);
+    free(text);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 /* ---- what is refused ---- */
 
 static enum mk_verdict join_wrongly(struct mk_request *r, void *arg)
@@ -408,6 +524,8 @@ int main(void)
         cmocka_unit_test(what_workers_do_not_take_is_bounded),
         cmocka_unit_test(a_slow_client_loses_its_place),
         cmocka_unit_test(a_slow_client_may_miss_an_event),
+        cmocka_unit_test(a_large_event_is_sent_if_nothing_waits_before_it),
+        cmocka_unit_test(a_server_ends_in_the_middle_of_a_large_event),
         cmocka_unit_test(groups_refuse),
         cmocka_unit_test(without_memory_nobody_gets_it),
     };
