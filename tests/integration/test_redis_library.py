@@ -38,8 +38,9 @@ def redis(tmp_path):
 @pytest.fixture
 def asking(installation, program, tmp_path):
     with contextlib.ExitStack() as stack:
-        def start(url, workers=1, timeout_ms=1000, commands=64):
-            return stack.enter_context(askers.Asker(installation, program, tmp_path, url, workers, timeout_ms, commands))
+        def start(url, workers=1, timeout_ms=1000, commands=64, transport="tls", settings=()):
+            return stack.enter_context(askers.Asker(installation, program, tmp_path, url, workers, timeout_ms, commands, transport,
+                                                    *settings))
         yield start
 
 
@@ -228,7 +229,7 @@ def test_a_wrong_password(tmp_path, asking):
 @pytest.mark.parametrize("url", ["", "redis://", "http://a", "redis://a:0", "redis://a:99999", "redis://:@a", "redis://a/x",
                                  "redis://a?connections=0", "redis://%zz:p@a"])
 def test_invalid_urls(installation, program, tmp_path, url):
-    done = subprocess.run([program, f"unix:{tmp_path}/socket", url, "1", "0", "0"], env=installation.env, stderr=subprocess.PIPE,
+    done = subprocess.run([program, f"unix:{tmp_path}/socket", url, "1", "0", "0", "tls"], env=installation.env, stderr=subprocess.PIPE,
                           timeout=PATIENCE)
     assert done.returncode == 1 and done.stderr.startswith(b"asker: ") and len(done.stderr) > 12
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/postgresql.h>
-#include <monkey/server.h>
-#include <monkey/web.h>
+#include "asker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <monkey/postgresql.h>
 
 /*
- * postgresql_asker SOCKET URL WORKERS TIMEOUT_MS CONNECTIONS QUERIES: a program whose handlers ask PostgreSQL whatever their
+ * postgresql_asker SOCKET URL WORKERS TIMEOUT_MS CONNECTIONS QUERIES [SETTING ...]: a program whose handlers ask PostgreSQL whatever their
  * query says, for tests. Answers of 64 KB at most.
  * GET /ask?q=SQL[&v=VALUE]   the answer is its result, state, size and first row
+ * GET /why?q=SQL             a query; the answer is its result and text, also if it has failed
  * GET /both?q=SQL            twice at once; the first answer is shown
  * GET /chain?q=SQL           a query, and the same once more in its callback
  * GET /nul?q=SQL             with a value that has a NUL byte
@@ -46,93 +43,74 @@ static int ask(struct mk_postgresql *database, struct mk_request *r, mk_postgres
     return mk_postgresql_ask(database, r, text, &value, has_value, fn, database);
 }
 
-static enum mk_verdict wait(struct mk_request *r, int err)
+static enum mk_verdict explain(struct mk_request *r, const struct mk_postgresql_answer *answer,
+                               void *arg)
 {
-    return err < 0 ? mk_reply_failure(r, err) : MK_VERDICT_LATER;
+    (void)arg;
+    return asker_explain(r, answer->result, answer->text);
 }
 
 static enum mk_verdict show_again(struct mk_request *r, const struct mk_postgresql_answer *answer,
                                   void *database)
 {
-    return wait(r, answer->result < 0 ? answer->result : ask(database, r, show));
+    return asker_wait(r, answer->result < 0 ? answer->result : ask(database, r, show));
 }
 
 static enum mk_verdict on_ask(struct mk_request *r, void *database)
 {
-    return mk_later_waits(r) ? MK_VERDICT_LATER : wait(r, ask(database, r, show));
+    return mk_later_waits(r) ? MK_VERDICT_LATER : asker_wait(r, ask(database, r, show));
+}
+
+static enum mk_verdict on_why(struct mk_request *r, void *database)
+{
+    return asker_wait(r, ask(database, r, explain));
 }
 
 static enum mk_verdict on_both(struct mk_request *r, void *database)
 {
     const int err = ask(database, r, show);
 
-    return wait(r, err < 0 ? err : ask(database, r, show));
+    return asker_wait(r, err < 0 ? err : ask(database, r, show));
 }
 
 static enum mk_verdict on_chain(struct mk_request *r, void *database)
 {
-    return wait(r, ask(database, r, show_again));
+    return asker_wait(r, ask(database, r, show_again));
 }
 
 static enum mk_verdict on_nul(struct mk_request *r, void *database)
 {
     const struct mk_str value = {"a\0b", 3};
 
-    return wait(r, mk_postgresql_ask(database, r, "SELECT $1::text", &value, 1, show, NULL));
+    return asker_wait(r, mk_postgresql_ask(database, r, "SELECT $1::text", &value, 1, show, NULL));
 }
 
-static enum mk_verdict on_alive(struct mk_request *r, void *arg)
+static int make(void **client, const char *url, char **own, const char **why)
 {
-    (void)arg;
-    return mk_reply_bytes(r, 200, "text/plain", MK_STR("alive"));
+    const struct mk_postgresql_options options = {.size = sizeof(options),
+                                                  .url = url,
+                                                  .timeout_ms = (unsigned)atoi(own[0]),
+                                                  .connections = (unsigned)atoi(own[1]),
+                                                  .queries = (unsigned)atoi(own[2]),
+                                                  .answer_max = 64 << 10};
+    struct mk_postgresql *database = NULL;
+    const int err = mk_postgresql_new(&database, &options, why);
+
+    *client = database;
+    return err;
 }
 
-static int serve(struct mk_postgresql *database, char **argv)
+static void end(void *database)
 {
-    const struct {
-        const char *path;
-        mk_handle_fn fn;
-    } routes[] = {{"/ask", on_ask},
-                  {"/both", on_both},
-                  {"/chain", on_chain},
-                  {"/nul", on_nul},
-                  {"/alive", on_alive}};
-    struct mk_config *config;
-    struct mk_server *server;
-    int err = mk_config_new(&config, NULL);
-
-    if (err == 0)
-        err = mk_config_set(config, "SERVER", "Listen", argv[1], "asker");
-    if (err == 0)
-        err = mk_config_set(config, "SERVER", "Workers", argv[3], "asker");
-    for (size_t i = 0; err == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
-        err = mk_config_handle(config, "GET", routes[i].path, routes[i].fn, database);
-    if (err != 0 || mk_server_new(&server, config, NULL) != 0 || mk_server_listen(server) != 0)
-        return 1;
-    if (mk_server_start(server) == 0)
-        (void)getchar(); /* until the end of the input */
-    mk_server_stop(server, 0);
-    err = mk_server_wait(server, -1);
     mk_postgresql_free(database);
-    mk_server_free(server);
-    return err != 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct mk_postgresql_options options = {.size = sizeof(options), .answer_max = 64 << 10};
-    struct mk_postgresql *database;
-    const char *why = "";
+    static const struct asker_route routes[] = {{"/ask", on_ask},   {"/why", on_why},
+                                                {"/both", on_both}, {"/chain", on_chain},
+                                                {"/nul", on_nul},   {NULL, NULL}};
+    const struct asker asker = {routes, 3, make, end};
 
-    if (argc != 7)
-        return 2;
-    options.url = argv[2];
-    options.timeout_ms = (unsigned)atoi(argv[4]);
-    options.connections = (unsigned)atoi(argv[5]);
-    options.queries = (unsigned)atoi(argv[6]);
-    if (mk_postgresql_new(&database, &options, &why) != 0) {
-        (void)fprintf(stderr, "asker: %s\n", why);
-        return 1;
-    }
-    return serve(database, argv);
+    return asker_run(&asker, argc, argv);
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/redis.h>
-#include <monkey/server.h>
-#include <monkey/web.h>
+#include "asker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <monkey/redis.h>
 
 /*
- * redis_asker SOCKET URL WORKERS TIMEOUT_MS COMMANDS: a program whose handlers ask Redis whatever their query says, for tests.
+ * redis_asker SOCKET URL WORKERS TIMEOUT_MS COMMANDS TRANSPORT [SETTING ...]: a program whose handlers ask Redis whatever
+ * their query says, for tests.
  * GET /ask?WORDS           a command of words with + between; the answer is its result and what came
  * GET /both?A&B            two commands at once; the first answer is shown
  * GET /chain?WORDS         a command, and the same once more in its callback
  * GET /forget?WORDS        a command that nobody waits for
+ * GET /why?WORDS           a command; the answer is its result and text, also if it has failed
  * GET /late?WORDS          a command that is asked, and the handler answers all the same
  */
 
@@ -47,22 +45,29 @@ static enum mk_verdict show(struct mk_request *r, const struct mk_redis_answer *
     return mk_reply_bytes(r, 200, "text/plain", mk_str_from(text));
 }
 
+static enum mk_verdict explain(struct mk_request *r, const struct mk_redis_answer *answer,
+                               void *arg)
+{
+    (void)arg;
+    return asker_explain(r, answer->result, answer->text);
+}
+
 static enum mk_verdict show_again(struct mk_request *r, const struct mk_redis_answer *answer,
                                   void *redis)
 {
-    const int err = answer->result < 0 ? answer->result : ask(redis, r, mk_request_query(r), show);
-
-    return err < 0 ? mk_reply_failure(r, err) : MK_VERDICT_LATER;
-}
-
-static enum mk_verdict wait(struct mk_request *r, int err)
-{
-    return err < 0 ? mk_reply_failure(r, err) : MK_VERDICT_LATER;
+    return asker_wait(r, answer->result < 0 ? answer->result
+                                            : ask(redis, r, mk_request_query(r), show));
 }
 
 static enum mk_verdict on_ask(struct mk_request *r, void *redis)
 {
-    return mk_later_waits(r) ? MK_VERDICT_LATER : wait(r, ask(redis, r, mk_request_query(r), show));
+    return mk_later_waits(r) ? MK_VERDICT_LATER
+                             : asker_wait(r, ask(redis, r, mk_request_query(r), show));
+}
+
+static enum mk_verdict on_why(struct mk_request *r, void *redis)
+{
+    return asker_wait(r, ask(redis, r, mk_request_query(r), explain));
 }
 
 static enum mk_verdict on_both(struct mk_request *r, void *redis)
@@ -76,12 +81,12 @@ static enum mk_verdict on_both(struct mk_request *r, void *redis)
         first.len = (size_t)(cut - first.p);
         err = ask(redis, r, first, show);
     }
-    return wait(r, err < 0 ? err : ask(redis, r, second, show));
+    return asker_wait(r, err < 0 ? err : ask(redis, r, second, show));
 }
 
 static enum mk_verdict on_chain(struct mk_request *r, void *redis)
 {
-    return wait(r, ask(redis, r, mk_request_query(r), show_again));
+    return asker_wait(r, ask(redis, r, mk_request_query(r), show_again));
 }
 
 static enum mk_verdict on_forget(struct mk_request *r, void *redis)
@@ -100,54 +105,32 @@ static enum mk_verdict on_late(struct mk_request *r, void *redis)
                    : mk_reply_bytes(r, 200, "text/plain", MK_STR("not waiting"));
 }
 
-static enum mk_verdict on_alive(struct mk_request *r, void *arg)
+static int make(void **client, const char *url, char **own, const char **why)
 {
-    (void)arg;
-    return mk_reply_bytes(r, 200, "text/plain", MK_STR("alive"));
+    const struct mk_redis_options options = {.size = sizeof(options),
+                                             .url = url,
+                                             .timeout_ms = (unsigned)atoi(own[0]),
+                                             .commands = (unsigned)atoi(own[1]),
+                                             .transport = own[2]};
+    struct mk_redis *redis = NULL;
+    const int err = mk_redis_new(&redis, &options, why);
+
+    *client = redis;
+    return err;
 }
 
-static int serve(struct mk_redis *redis, char **argv)
+static void end(void *redis)
 {
-    const struct {
-        const char *path;
-        mk_handle_fn fn;
-    } routes[] = {{"/ask", on_ask},       {"/both", on_both}, {"/chain", on_chain},
-                  {"/forget", on_forget}, {"/late", on_late}, {"/alive", on_alive}};
-    struct mk_config *config;
-    struct mk_server *server;
-    int err = mk_config_new(&config, NULL);
-
-    if (err == 0)
-        err = mk_config_set(config, "SERVER", "Listen", argv[1], "asker");
-    if (err == 0)
-        err = mk_config_set(config, "SERVER", "Workers", argv[3], "asker");
-    for (size_t i = 0; err == 0 && i < sizeof(routes) / sizeof(routes[0]); i++)
-        err = mk_config_handle(config, "GET", routes[i].path, routes[i].fn, redis);
-    if (err != 0 || mk_server_new(&server, config, NULL) != 0 || mk_server_listen(server) != 0)
-        return 1;
-    if (mk_server_start(server) == 0)
-        (void)getchar(); /* until the end of the input */
-    mk_server_stop(server, 0);
-    err = mk_server_wait(server, -1);
     mk_redis_free(redis);
-    mk_server_free(server);
-    return err != 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct mk_redis_options options = {.size = sizeof(options)};
-    struct mk_redis *redis;
-    const char *why = "";
+    static const struct asker_route routes[] = {
+        {"/ask", on_ask},       {"/why", on_why},   {"/both", on_both}, {"/chain", on_chain},
+        {"/forget", on_forget}, {"/late", on_late}, {NULL, NULL},
+    };
+    const struct asker asker = {routes, 3, make, end};
 
-    if (argc != 6)
-        return 2;
-    options.url = argv[2];
-    options.timeout_ms = (unsigned)atoi(argv[4]);
-    options.commands = (unsigned)atoi(argv[5]);
-    if (mk_redis_new(&redis, &options, &why) != 0) {
-        (void)fprintf(stderr, "asker: %s\n", why);
-        return 1;
-    }
-    return serve(redis, argv);
+    return asker_run(&asker, argc, argv);
 }
