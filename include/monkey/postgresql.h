@@ -47,8 +47,10 @@ struct mk_postgresql_options {
     size_t size; /* sizeof(struct mk_postgresql_options) */
     /**
      * postgresql://[USER[:PASSWORD]@][HOST][:PORT][/DATABASE][?KEY=VALUE[&...]], as of libpq, with its keys for TLS (sslmode,
-     * sslrootcert). The host is an address, localhost or a folder of Unix sockets: other names would block the worker while they
-     * are looked up, and are refused unless there is hostaddr, too. Copied.
+     * sslrootcert). The host is a name, which is looked up without blocking the worker and compared with the certificate by
+     * sslmode=verify-full; a list of addresses, which libpq tries in their order, as it does those of a name; localhost, which is
+     * 127.0.0.1; or a folder of Unix sockets. One silent address of several takes all of the time limit, and the next attempt begins
+     * with another one. Copied.
      */
     const char *url;
     unsigned

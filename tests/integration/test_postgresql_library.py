@@ -48,8 +48,9 @@ def database():
 @pytest.fixture
 def asking(installation, program, tmp_path):
     with contextlib.ExitStack() as stack:
-        def start(url, workers=1, timeout_ms=30_000, connections=4, queries=64):
-            return stack.enter_context(askers.Asker(installation, program, tmp_path, url, workers, timeout_ms, connections, queries))
+        def start(url, workers=1, timeout_ms=30_000, connections=4, queries=64, within=()):
+            return stack.enter_context(askers.Asker(installation, program, tmp_path, url, workers, timeout_ms, connections, queries,
+                                                    within=within))
         yield start
 
 
@@ -213,7 +214,7 @@ def test_a_server_that_is_full(asking):
         assert eventually(lambda: asker.get(ask("SELECT 1"))[0] == 200, within=PATIENCE)
 
 
-@pytest.mark.parametrize("url", ["", "http://a", "postgresql://a.name/x", "postgresql://127.0.0.1/x?no=key"])
+@pytest.mark.parametrize("url", ["", "http://a", "postgresql://1.2.3/x", "postgresql://a.name,b.name/x", "postgresql://a%20b/x", "postgresql://127.0.0.1/x?no=key"])
 def test_invalid_urls(installation, program, tmp_path, url):
     done = subprocess.run([program, f"unix:{tmp_path}/socket", url, "1", "0", "0", "0"], env=installation.env, stderr=subprocess.PIPE,
                           timeout=PATIENCE)

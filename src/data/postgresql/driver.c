@@ -142,37 +142,50 @@ static void ignore_notice(void *arg, const char *text)
     (void)text;
 }
 
-/* connect_timeout of libpq counts in its blocking calls only. */
-static unsigned connect_ms(PGconn *pg)
+static void begin(struct db_conn *conn, const char *const *keys, const char *const *values)
 {
-    PQconninfoOption *options = PQconninfo(pg);
-    unsigned long seconds = 0;
+    struct pg_conn *c = conn_of(conn);
 
-    for (const PQconninfoOption *o = options; o && o->keyword; o++) {
-        if (strcmp(o->keyword, "connect_timeout") == 0 && o->val)
-            seconds = strtoul(o->val, NULL, 10);
+    c->pg = PQconnectStartParams(keys, values, 0);
+    if (!c->pg) {
+        db_conn_lose(conn, db_no_memory);
+        return;
     }
-    PQconninfoFree(options);
-    return seconds > 0 && seconds < 3600 ? (unsigned)seconds * 1000 : DB_LIMIT_MS;
+    (void)PQsetNoticeProcessor(c->pg, ignore_notice, NULL);
+    if (PQstatus(c->pg) == CONNECTION_BAD)
+        db_conn_lose(conn, PQerrorMessage(c->pg));
+    else
+        db_conn_watch(conn, PQsocket(c->pg), true);
 }
 
 unsigned pg_connect(struct db_conn *conn, const struct db_target *target)
 {
     const struct pg_target *t = (const struct pg_target *)(const void *)target;
-    struct pg_conn *c = conn_of(conn);
 
-    c->pg = PQconnectStartParams((const char *const *)t->keys, (const char *const *)t->values, 0);
-    if (!c->pg) {
+    begin(conn, (const char *const *)t->keys, (const char *const *)t->values);
+    return t->connect_ms;
+}
+
+/* Of a keyword that comes twice the last one counts. */
+void pg_connect_at(struct db_conn *conn, const struct pg_target *t, const char *hosts,
+                   const char *addresses)
+{
+    const char **keys = calloc(t->count + 3, sizeof(*keys));
+    const char **values = calloc(t->count + 3, sizeof(*values));
+
+    if (keys && values) {
+        memcpy(keys, t->keys, t->count * sizeof(*keys));
+        memcpy(values, t->values, t->count * sizeof(*values));
+        keys[t->count] = "host";
+        values[t->count] = hosts;
+        keys[t->count + 1] = "hostaddr";
+        values[t->count + 1] = addresses;
+        begin(conn, keys, values);
+    } else {
         db_conn_lose(conn, db_no_memory);
-        return 0;
     }
-    (void)PQsetNoticeProcessor(c->pg, ignore_notice, NULL);
-    if (PQstatus(c->pg) == CONNECTION_BAD) {
-        db_conn_lose(conn, PQerrorMessage(c->pg));
-        return 0;
-    }
-    db_conn_watch(conn, PQsocket(c->pg), true);
-    return connect_ms(c->pg);
+    free((void *)keys);
+    free((void *)values);
 }
 
 /* libpq may go on with another socket of the same number. */

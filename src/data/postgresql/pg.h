@@ -5,13 +5,21 @@
 #include "data/sql/database.h"
 
 #include <libpq-fe.h>
+#include <stdatomic.h>
+
+struct mk_worker;
 
 /* What drivers of libpq have in common. Each struct begins with that of data/sql/database.h; users' begin with these. */
+
+enum { PG_NAME_MAX = 253 }; /* RFC 1035 section 2.3.4 */
 
 struct pg_target {
     struct db_target base;
     char **keys, **values; /* end with NULL */
     unsigned count, room;
+    char *name;          /* of the host, to be looked up; NULL: it has addresses, or is a socket */
+    atomic_uint nfailed; /* attempts by name that came to nothing, of all workers */
+    unsigned connect_ms; /* to connect, its look-up included */
 };
 
 enum pg_kind { PG_TEXT, PG_PARAMS, PG_PREPARED, PG_KEPT }; /* PG_PREPARED: sql is the name */
@@ -38,7 +46,11 @@ struct pg_conn {
 
 /* ---- driver.c: functions of a driver ---- */
 
+/** A target without a name. */
 unsigned pg_connect(struct db_conn *conn, const struct db_target *target);
+/** One whose name has these addresses, in a list of libpq. @param hosts  the name, once for each */
+void pg_connect_at(struct db_conn *conn, const struct pg_target *t, const char *hosts,
+                   const char *addresses);
 void pg_connect_on(struct db_conn *conn);
 void pg_set_up(struct db_conn *conn);
 void pg_send(struct db_conn *conn);
@@ -53,15 +65,32 @@ void pg_free_query(struct db_query *base);
 /* ---- target.c ---- */
 
 /**
- * Read keywords and values of libpq. A host that is a name is refused: libpq would block while it is looked up.
+ * Read keywords and values of libpq, which would block while it looked up a name.
  * @param expand_dbname  dbname may be a URI
+ * @param takes_name     the host may be a name, which the caller looks up; else it is refused
  * @param why            out, without a password; db_no_memory itself if memory is missing
  * @return NULL: refused
  */
 struct pg_target *pg_target_new(const char *const *keys, const char *const *values,
-                                int expand_dbname, const char **why);
+                                int expand_dbname, bool takes_name, const char **why);
 /** NULL is allowed. */
 void pg_target_free(struct pg_target *t);
+
+/* ---- names.c: for programs ---- */
+
+struct pg_lookup;
+
+/** Begins the connection of a driver whose targets may have names. */
+struct pg_named {
+    struct pg_conn base;
+    struct pg_target *target; /* NULL: it has no name */
+    struct pg_lookup *lookup; /* under way; NULL: none */
+};
+
+/** For struct db_driver: connect one of a pool by the name of its target, without blocking the worker. @param w  that of the home */
+unsigned pg_named_connect(struct db_conn *conn, struct mk_worker *w);
+/** Likewise: no more can be made of it. The target lives. */
+void pg_named_free(struct db_conn *conn);
 
 /* ---- query.c ---- */
 

@@ -145,7 +145,8 @@ struct mk_str mk_postgresql_value(const struct mk_postgresql_answer *answer, siz
 
 static unsigned connect_soon(struct db_conn *c, const struct db_target *t)
 {
-    const unsigned ms = pg_connect(c, t);
+    const struct program_home *home = (const struct program_home *)(const void *)c->home;
+    const unsigned ms = pg_named_connect(c, home->worker);
 
     return ms > 0 && ms < t->limit_ms ? ms : t->limit_ms;
 }
@@ -172,7 +173,7 @@ static void free_query(struct db_query *base)
 }
 
 static const struct db_driver driver = {
-    .conn_size = sizeof(struct pg_conn),
+    .conn_size = sizeof(struct pg_named),
     .pool_size = sizeof(struct db_pool),
     .query_size = sizeof(struct wish),
     .connect = connect_soon,
@@ -186,7 +187,7 @@ static const struct db_driver driver = {
     .connected = connected,
     .disconnected = disconnected,
     .finish = finish,
-    .free_conn = pg_free_conn,
+    .free_conn = pg_named_free,
     .free_query = free_query,
 };
 
@@ -366,7 +367,7 @@ static const char *set_up(struct mk_postgresql *database, const struct mk_postgr
 
     crew_init(&database->crew);
     if (!wrong)
-        database->target = pg_target_new(keys, values, 1, &wrong);
+        database->target = pg_target_new(keys, values, 1, true, &wrong);
     return wrong ? wrong : set_bounds(database, o);
 }
 

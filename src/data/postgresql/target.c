@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keywords and values of libpq. A host that is a name is refused: libpq would block while it is looked up. */
+/* Keywords and values of libpq. Names are for callers who look them up: libpq would block. */
 
 static int add(struct pg_target *t, const char *key, const char *value)
 {
@@ -43,6 +43,7 @@ void pg_target_free(struct pg_target *t)
     }
     free(t->keys);
     free(t->values);
+    free(t->name);
     free(t);
 }
 
@@ -123,32 +124,63 @@ static bool are_addresses(const char *hosts)
     }
 }
 
+/* @return what is wrong; NULL: nothing */
+static const char *check_host(struct pg_target *t, const char *host, bool takes_name)
+{
+    if (strcmp(host, "localhost") == 0)
+        return add(t, "hostaddr", "127.0.0.1") < 0 ? db_no_memory : NULL;
+    if (are_addresses(host))
+        return NULL;
+    if (!takes_name)
+        return "the host is a name, which would block while it is looked up: add hostaddr";
+    if (strlen(host) > PG_NAME_MAX || !host_is_name(host))
+        return "it names no host";
+    t->name = strdup(host);
+    return t->name ? NULL : db_no_memory;
+}
+
+/* connect_timeout of libpq counts in its blocking calls only. */
+static unsigned connect_ms(const char *seconds)
+{
+    const unsigned long n = seconds ? strtoul(seconds, NULL, 10) : 0;
+
+    return n > 0 && n < 3600 ? (unsigned)n * 1000 : DB_LIMIT_MS;
+}
+
 /* What the environment and service files say counts unless the service says something. */
-static const char *check_hosts(struct pg_target *t)
+static const char *usual(const PQconninfoOption *options, const char *key)
+{
+    while (options->keyword && strcmp(options->keyword, key) != 0)
+        options++;
+    return options->keyword ? options->val : NULL;
+}
+
+static const char *value_or_usual(const struct pg_target *t, const PQconninfoOption *options,
+                                  const char *key)
+{
+    const char *value = value_of(t, key);
+
+    return value ? value : usual(options, key);
+}
+
+static const char *check_all(struct pg_target *t, bool takes_name)
 {
     PQconninfoOption *options = PQconndefaults();
-    const char *host = value_of(t, "host"), *address = value_of(t, "hostaddr"), *why = NULL;
+    const char *host, *address, *why = NULL;
 
     if (!options)
         return db_no_memory;
-    for (const PQconninfoOption *o = options; o->keyword; o++) {
-        if (!host && strcmp(o->keyword, "host") == 0)
-            host = o->val;
-        if (!address && strcmp(o->keyword, "hostaddr") == 0)
-            address = o->val;
-    }
-    if (host && !(address && address[0])) {
-        if (strcmp(host, "localhost") == 0)
-            why = add(t, "hostaddr", "127.0.0.1") < 0 ? db_no_memory : NULL;
-        else if (!are_addresses(host))
-            why = "the host is a name, which would block while it is looked up: add hostaddr";
-    }
+    host = value_or_usual(t, options, "host");
+    address = value_or_usual(t, options, "hostaddr");
+    t->connect_ms = connect_ms(value_or_usual(t, options, "connect_timeout"));
+    if (host && !(address && address[0]))
+        why = check_host(t, host, takes_name);
     PQconninfoFree(options);
     return why;
 }
 
 struct pg_target *pg_target_new(const char *const *keys, const char *const *values,
-                                int expand_dbname, const char **why)
+                                int expand_dbname, bool takes_name, const char **why)
 {
     struct pg_target *t = calloc(1, sizeof(*t));
 
@@ -156,7 +188,7 @@ struct pg_target *pg_target_new(const char *const *keys, const char *const *valu
            : !keys || !values ? "no parameters"
                               : add_all(t, keys, values, expand_dbname);
     if (!*why)
-        *why = check_hosts(t);
+        *why = check_all(t, takes_name);
     if (!*why)
         return t;
     pg_target_free(t);

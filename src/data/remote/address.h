@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* Where a server is. */
@@ -21,5 +22,15 @@ int address_read(struct address *a, const char *text, size_t len);
 
 /** @return whether it is an address of IPv4 or IPv6, without a port */
 bool address_is_numeric(const char *host, size_t len);
+
+/** @return whether it can be looked up. What consists of digits and dots and is no address was meant to be one. */
+static inline bool host_is_name(const char *host)
+{
+    for (const char *at = host; *at; at++) {
+        if (*at <= ' ' || *at > '~' || strchr("/@?#%[]\\:,", *at))
+            return false;
+    }
+    return host[strspn(host, "0123456789.")] != '\0';
+}
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/remote/place.h"
+#include "data/remote/address.h"
 #include "data/remote/take.h"
 
 #include "kit/pure/number.h"
@@ -25,16 +26,6 @@ static int family_of(const char *host, unsigned char bytes[16])
     return inet_pton(AF_INET6, host, bytes) == 1 ? AF_INET6 : 0;
 }
 
-/* What consists of digits and dots and is no address was meant to be one. */
-static bool is_name(const char *host)
-{
-    for (const char *at = host; *at; at++) {
-        if (*at <= ' ' || *at > '~' || strchr("/@?#%[]\\:,", *at))
-            return false;
-    }
-    return host[strspn(host, "0123456789.")] != '\0';
-}
-
 static bool set_host(struct remote_place *p, struct mk_str host, bool is_v6)
 {
     unsigned char bytes[16];
@@ -45,7 +36,7 @@ static bool set_host(struct remote_place *p, struct mk_str host, bool is_v6)
     p->host[host.len] = '\0';
     if (is_v6)
         return family_of(p->host, bytes) == AF_INET6;
-    return family_of(p->host, bytes) == AF_INET || is_name(p->host);
+    return family_of(p->host, bytes) == AF_INET || host_is_name(p->host);
 }
 
 const char *remote_place_read_host(struct remote_place *p, struct mk_str s, unsigned port)

@@ -3,13 +3,45 @@
 
 import contextlib
 import http.client
+import random
+import shutil
 import socket
 import subprocess
+
+import pytest
 
 from harness import installed
 from harness.client import eventually
 
 PATIENCE = 60.0
+
+
+def _mounting(folder, **files):
+    """What surrounds a program for which files of /etc have these contents."""
+    words = ["unshare", "--mount", "sh", "-c"]
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    script = "".join(f"mount --bind {folder / name} /etc/{name.replace('_', '.')} && " for name in files) + 'exec "$0" "$@"'
+    if not shutil.which("unshare") or subprocess.run([*words, script, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("names cannot be given to a program without rights")
+    return [*words, script]
+
+
+def naming(folder, lines):
+    """For which /etc/hosts has these lines."""
+    return _mounting(folder, hosts=lines)
+
+
+@contextlib.contextmanager
+def waiting_for_names(folder):
+    """For which look-ups take two seconds, and find nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        address = f"127.53.{random.randrange(256)}.{random.randrange(1, 255)}"
+        try:
+            silent.bind((address, 53))
+        except PermissionError:
+            pytest.skip("port 53 needs rights")
+        yield _mounting(folder, resolv_conf=f"nameserver {address}\noptions timeout:2 attempts:1\n")
 
 
 class Connection(http.client.HTTPConnection):

@@ -42,7 +42,7 @@ static struct pg_target *new_target(const char *call, const char *const *keys,
                                     const char *const *values, int expand_dbname)
 {
     const char *why;
-    struct pg_target *t = pg_target_new(keys, values, expand_dbname, &why);
+    struct pg_target *t = pg_target_new(keys, values, expand_dbname, false, &why);
 
     if (!t)
         msg->err("postgresql->%s(): %s", call, why);

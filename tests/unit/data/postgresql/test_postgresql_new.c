@@ -5,6 +5,7 @@
 #include <monkey/postgresql.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What a client of PostgreSQL may be made of. None is connected. */
@@ -53,11 +54,9 @@ static void options_have_bounds(void **state)
 
 static void an_invalid_url_is_explained_without_the_password(void **state)
 {
-    static const char *const urls[] = {"",
-                                       "http://a",
-                                       "postgresql://user:secret@127.0.0.1/x?no=key",
-                                       "postgresql://user:secret@[127.0.0.1/x",
-                                       "postgresql://user:sec%ret@127.0.0.1/x"};
+    static const char *const urls[] = {
+        "", "http://a", "postgresql://user:secret@127.0.0.1/x?no=key",
+        "postgresql://user:secret@[127.0.0.1/x", "postgresql://user:sec%ret@127.0.0.1/x"};
 
     (void)state;
     for (size_t i = 0; i < NUMBER_OF(urls); i++) {
@@ -72,6 +71,40 @@ static void an_invalid_url_is_explained_without_the_password(void **state)
     assert_int_equal(made(NULL, NULL), MK_E_INVALID);
     assert_int_equal(mk_postgresql_new(NULL, &usual, NULL), MK_E_INVALID);
     mk_postgresql_free(NULL);
+}
+
+static void hosts_are_names_addresses_or_folders(void **state)
+{
+    static const struct {
+        const char *url;
+        int result;
+    } rows[] = {
+        {"postgresql://db.example/x", 0},
+        {"postgresql://localhost/x", 0},
+        {"postgresql:///x?host=/run/postgresql", 0},
+        {"postgresql://127.0.0.1,[::1]/x", 0},
+        {"postgresql://db.example,other.example/x?hostaddr=127.0.0.1,127.0.0.2", 0},
+        {"postgresql://db.example,other.example/x", MK_E_INVALID},
+        {"postgresql://127.0.0.1,db.example/x", MK_E_INVALID},
+        {"postgresql://127.0.0/x", MK_E_INVALID},
+        {"postgresql://a%20b/x", MK_E_INVALID},
+        {"postgresql://unix%3A%2Frun/x", MK_E_INVALID},
+    };
+    char url[300];
+
+    (void)state;
+    for (size_t i = 0; i < NUMBER_OF(rows); i++) {
+        const struct mk_postgresql_options o = {.size = sizeof(o), .url = rows[i].url};
+
+        assert_int_equal(made(&o, NULL), rows[i].result);
+    }
+    for (size_t len = 253; len <= 254; len++) { /* RFC 1035 section 2.3.4 */
+        const struct mk_postgresql_options o = {.size = sizeof(o), .url = url};
+
+        (void)snprintf(url, sizeof(url), "postgresql://%0*d", (int)len, 0);
+        url[strlen(url) - 1] = 'a';
+        assert_int_equal(made(&o, NULL), len == 253 ? 0 : MK_E_INVALID);
+    }
 }
 
 /* An invalid text would be the program's fault. */
@@ -97,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_have_bounds),
         cmocka_unit_test(an_invalid_url_is_explained_without_the_password),
+        cmocka_unit_test(hosts_are_names_addresses_or_folders),
         cmocka_unit_test(missing_memory_is_no_invalid_url),
     };
 
