@@ -84,8 +84,8 @@ static bool is_begun_since(const struct mk_later *later, const struct mk_request
     return !later->has_begun && mk_request_result(r).status > 0;
 }
 
-bool mk_later_answer(struct mk_later *later,
-                     enum mk_verdict (*fn)(struct mk_request *r, void *arg), void *arg)
+bool mk_later_answer(struct mk_later *later, enum mk_verdict (*fn)(struct mk_request *r, void *arg),
+                     void *arg)
 {
     struct waiting *w;
     struct mk_request *r = fn ? find_request(later, &w) : NULL;

@@ -47,7 +47,8 @@ static void stranger(duda_request_t *dr)
     int said = global->set(never, &never);
 
     response->http_status(dr, 200);
-    response->printf(dr, "%d %d %d", said, global->get(never) == NULL, pthread_getspecific(0) == before);
+    response->printf(dr, "%d %d %d", said, global->get(never) == NULL,
+                     pthread_getspecific(0) == before);
     (void)pthread_setspecific(0, before);
     response->finalize(dr, NULL);
 }

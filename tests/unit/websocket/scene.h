@@ -22,11 +22,11 @@ struct scene {
     size_t held;    /* as was reported */
     bool is_broken; /* writes fail */
     bool is_shut;
-    bool is_asked;  /* for an event soon */
-    unsigned index; /* of the worker that runs */
+    bool is_asked;   /* for an event soon */
+    unsigned index;  /* of the worker that runs */
     bool has_ended;  /* the server */
     bool is_foreign; /* the worker is of another one */
-    int nhandles;   /* of the server, not given back */
+    int nhandles;    /* of the server, not given back */
 };
 
 /** Make an open connection whose peer takes nothing. */
