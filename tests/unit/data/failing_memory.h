@@ -2,7 +2,10 @@
 #ifndef FAILING_MEMORY_H
 #define FAILING_MEMORY_H
 
-#include <stddef.h>
+#include "data_test.h"
+
+#include <monkey/types.h>
+
 #include <stdlib.h>
 
 /* Allocations of what is tested fail from a number on: the linker leads those of the program itself here (--wrap). */
@@ -45,6 +48,23 @@ void *__wrap_realloc(void *p, size_t size)
 char *__wrap_strdup(const char *text)
 {
     return is_memory_gone() ? NULL : __real_strdup(text);
+}
+
+/* Memory is all that make() lacks until it has enough. @return the allocations that it takes */
+static long allocations_of(int (*make)(void))
+{
+    int err = MK_E_NOMEM;
+    long n = 0;
+
+    for (; err != 0 && n < 100; n++) {
+        memory_left = n;
+        err = make();
+        memory_left = -1;
+        if (err != 0)
+            assert_int_equal(err, MK_E_NOMEM);
+    }
+    assert_int_equal(err, 0);
+    return n;
 }
 
 #endif

@@ -289,19 +289,25 @@ struct slow {
     enum mk_sse_slow policy;
 };
 
+static void join_group(struct slow *s, struct mk_request *r, struct mk_server *server)
+{
+    const struct mk_sse_options options = {.size = sizeof(options), .queue = 40};
+    const struct mk_sse_group_options how = {.size = sizeof(how), .slow = s->policy};
+
+    assert_int_equal(mk_sse_group_new(&s->group, server, &how), 0);
+    assert_int_equal(mk_sse_open(r, &options, &s->stream), 0);
+    assert_int_equal(mk_sse_group_join(s->group, s->stream), 0);
+}
+
 /* An event that no queue of this size has room for stands for a client that does not read. */
 static enum mk_verdict be_slow(struct mk_request *r, void *arg)
 {
-    const struct mk_sse_options options = {.size = sizeof(options), .queue = 40};
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct slow *s = arg;
-    const struct mk_sse_group_options how = {.size = sizeof(how), .slow = s->policy};
 
     mk_request_facts(r, &facts);
-    assert_int_equal(mk_sse_group_new(&s->group, facts.server, &how), 0);
+    join_group(s, r, facts.server);
     assert_int_equal(mk_sse_group_new(&s->other, facts.server, NULL), 0);
-    assert_int_equal(mk_sse_open(r, &options, &s->stream), 0);
-    assert_int_equal(mk_sse_group_join(s->group, s->stream), 0);
     assert_int_equal(mk_sse_group_join(s->group, s->stream), 0);
     assert_int_equal(mk_sse_group_join(s->other, s->stream), 0);
     assert_int_equal(facts_of(s->group).members, 1);
@@ -355,15 +361,11 @@ static const char *large_text(void)
 /* Nothing waits before the first of them, and the first before the second. */
 static enum mk_verdict get_large_ones(struct mk_request *r, void *arg)
 {
-    const struct mk_sse_options options = {.size = sizeof(options), .queue = 40};
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct slow *s = arg;
-    const struct mk_sse_group_options how = {.size = sizeof(how), .slow = s->policy};
 
     mk_request_facts(r, &facts);
-    assert_int_equal(mk_sse_group_new(&s->group, facts.server, &how), 0);
-    assert_int_equal(mk_sse_open(r, &options, &s->stream), 0);
-    assert_int_equal(mk_sse_group_join(s->group, s->stream), 0);
+    join_group(s, r, facts.server);
     assert_int_equal(send_text(s->group, large_text()), 0);
     assert_int_equal(send_text(s->group, "next"), 0);
     assert_int_equal(send_text(s->group, large_text()), 0);
