@@ -27,6 +27,8 @@ static struct logger_entry entry_of(const struct mk_request_facts *facts, struct
 
     for (size_t i = 0; i < LOGGER_HEADERS_MAX; i++)
         e.headers[i] = sent;
+    for (size_t i = 0; i < MK_VARIABLE_COUNT; i++)
+        e.variables[i] = sent;
     for (size_t i = 0; i < LOGGER_NOTES_MAX; i++)
         e.notes[i] = i % 2 ? &number : note;
     return e;
@@ -49,6 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct logger_format format;
     static char room[ROOM];
+    struct mk_template_piece pieces[MK_TEMPLATE_MAX];
+    struct mk_template from;
+    struct mk_str wrong;
     size_t len = take_byte(&data, &size) * 4;
     const char *why = NULL;
     char *text, *bytes;
@@ -56,7 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     len = len < size ? len : size;
     text = exact_copy(data, len);
     bytes = exact_copy(data + len, size - len);
-    if (logger_format_compile(&format, (struct mk_str){text, len}, &why) == 0) {
+    from.pieces = pieces;
+    if (mk_template_read(pieces, &from.count, (struct mk_str){text, len}, MK_TEMPLATE_PRICES,
+                         &wrong) < 0) {
+        /* refused before */
+    } else if (logger_format_compile(&format, &from, &why) == 0) {
         struct mk_str sent = {bytes, size - len};
         const struct mk_request_facts facts = {.size = sizeof(facts),
                                                .method = sent,

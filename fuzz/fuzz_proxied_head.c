@@ -76,7 +76,8 @@ static void check(const struct proxy_request *q, const char *text, size_t len)
 
 static void pass_on(const struct client *c, unsigned bits)
 {
-    static struct proxy_line set = {.name = MK_STR_INIT("X-Set"), .value = MK_STR_INIT("1")};
+    static const struct mk_template_piece one = {.text = MK_STR_INIT("1")};
+    static struct proxy_line set = {.name = MK_STR_INIT("X-Set"), .value = {&one, 1}};
     struct proxy_settings settings = {
         .host = (int)(bits & 1) ? PROXY_HOST_CLIENT : PROXY_HOST_SERVER,
         .forwarded = (int)(bits >> 1 & 3),

@@ -7,6 +7,8 @@
 #include "settings/field.h"
 #include "setup/via.h"
 
+#include <monkey/variables.h>
+
 #include <stdbool.h>
 
 /* What the sections of a configuration mean, as structs. Filled by the tables in settings.c. */
@@ -89,12 +91,13 @@ struct mk_server_settings {
 };
 
 struct mk_header_line {
-    struct mk_str name, value; /* empty value: the field is removed */
-    bool varies;               /* it has variables */
+    struct mk_str name, value;   /* empty value: the field is removed */
+    struct mk_template template; /* of the value */
+    bool varies;                 /* it has variables of requests */
 };
 
-/** mk_variable_next for its value: a dollar that begins neither a name nor "${" is text. */
-int mk_header_next(struct mk_str *rest, struct mk_str *text);
+/** The text of a template without variables of requests; p NULL: no memory. */
+struct mk_str mk_template_text(struct mk_setup *ctx, const struct mk_template *t);
 
 struct mk_cache_line {
     const struct mk_pattern *files;

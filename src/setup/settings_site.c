@@ -17,31 +17,37 @@
 static const char *const known_statuses = " 301 302 303 307 308 ";
 
 /*
- * It would be sent as it stands: a variable where there are none, an unknown one (negative), or one of Apache.
- * @param allowed  0 or MK_VARIABLE_COUNT @param instead  a clause @return whether a fault was noted.
+ * A text without variables of requests, which may be somewhere else, and without those of Apache.
+ * @param instead  a clause; NULL: it may have variables of requests @param t  out @return 0, MK_E_INVALID or MK_E_NOMEM.
  */
-MK_AT_START static bool has_wrong_variable(struct mk_setup *ctx, const struct mk_setting *s,
-                                           struct mk_str text, unsigned allowed,
-                                           const char *instead)
+MK_AT_START static int take_text(struct mk_setup *ctx, const struct mk_setting *s,
+                                 struct mk_str text, const char *instead, struct mk_template *t)
 {
     const char *apache = memmem(text.p, text.len, "%{", 2);
-    struct mk_str piece = {apache, 2};
-    bool is_wrong = apache;
+    struct mk_str wrong = {apache, 2};
+    int err = mk_setup_template(ctx, s, text, MK_TEMPLATE_PRICES, t);
 
-    while (text.len > 0 && !is_wrong)
-        is_wrong = (unsigned)mk_header_next(&text, &piece) > allowed;
-    if (!is_wrong)
-        return false;
+    if (err < 0)
+        return err;
+    for (size_t i = 0; i < t->count && instead && !wrong.p; i++) {
+        if (!mk_template_is_text(&t->pieces[i]))
+            wrong = t->pieces[i].text;
+    }
+    if (!wrong.p)
+        return 0;
     mk_fault_add(ctx->faults, &s->value_at, "%s: \"%.*s\" would be sent unchanged: %s", s->key.p,
-                 (int)piece.len, piece.p, instead);
-    return true;
+                 (int)wrong.len, wrong.p,
+                 instead ? instead : "monkey.conf(5) lists the variables there are");
+    return MK_E_INVALID;
 }
 
 MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), url, status, extra;
+    struct mk_template template;
     uint64_t code = 301;
+    int err;
 
     if (!rest.p)
         return MK_E_NOMEM;
@@ -49,12 +55,17 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
         site->redirect.p = NULL;
         return 0;
     }
-    if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url) ||
-        (url.p[0] != '/' && !memmem(url.p, url.len, "://", 3)))
+    if (!mk_str_next_word(&rest, &url))
+        url = MK_STR("");
+    err = take_text(ctx, s, url, "Redirect in [REWRITE] has them", &template);
+    if (err < 0)
+        return err;
+    url = mk_template_text(ctx, &template);
+    if (!url.p)
+        return MK_E_NOMEM;
+    if (!mk_uri_is_target(url) || (url.p[0] != '/' && !memmem(url.p, url.len, "://", 3)))
         return mk_setup_refuse(ctx, s,
                                "a URL and perhaps a status, such as https://example.org/ 308");
-    if (has_wrong_variable(ctx, s, url, MK_VARIABLE_TEXT, "Redirect in [REWRITE] has them"))
-        return MK_E_INVALID;
     if (mk_str_next_word(&rest, &status)) {
         char wanted[8] = "";
 
@@ -72,8 +83,8 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), name = {NULL, 0};
-    struct mk_header_line *line;
-    bool is_fixed;
+    struct mk_header_line *line, read = {.varies = false};
+    int err;
 
     if (!rest.p)
         return MK_E_NOMEM;
@@ -87,15 +98,20 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
         return MK_E_INVALID;
     }
     rest = mk_str_trim(rest);
-    is_fixed = mk_str_ieq(name, MK_STR("Strict-Transport-Security"));
-    if (has_wrong_variable(ctx, s, rest, is_fixed ? 0 : MK_VARIABLE_COUNT,
-                           is_fixed ? "this field is the same in all answers"
-                                    : "monkey.conf(5) lists those there are"))
-        return MK_E_INVALID;
+    err = take_text(ctx, s, rest,
+                    mk_str_ieq(name, MK_STR("Strict-Transport-Security"))
+                        ? "this field is the same in all answers"
+                        : NULL,
+                    &read.template);
+    if (err < 0)
+        return err;
+    read.name = name;
+    read.varies = !mk_template_is_fixed(&read.template);
+    read.value = read.varies ? rest : mk_template_text(ctx, &read.template);
     line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
-    if (!line)
+    if (!line || !read.value.p)
         return MK_E_NOMEM;
-    *line = (struct mk_header_line){name, rest, !is_fixed && memchr(rest.p, '$', rest.len)};
+    *line = read;
     return 0;
 }
 

@@ -2,8 +2,6 @@
 #include "base/str.h"
 #include "setup/snapshot.h"
 
-#include <monkey/variables.h>
-
 /* What a site of a snapshot says of paths, fields and statuses. */
 
 const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status)
@@ -55,12 +53,4 @@ bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
             return true;
     }
     return false;
-}
-
-int mk_header_next(struct mk_str *rest, struct mk_str *text)
-{
-    const int which = mk_variable_next(rest, text);
-    const bool is_alone = text->len == 1 && (rest->len == 0 || rest->p[0] != '{');
-
-    return which < 0 && is_alone ? MK_VARIABLE_TEXT : which;
 }

@@ -188,8 +188,9 @@ SENTENCES = [
     ("comment behind a field", {"host": "Header X-Content-Type-Options nosniff #safe"}, "sites/default:3:43", "error",
      r"a comment needs a line of its own"),
     *((f"unknown variable in a field {name}", {"host": f"Header X-Host the {name} of $host"}, "sites/default:3:12", "error",
-       rf'Header: "{re.escape(name.split("{")[0])}" would be sent unchanged: monkey.conf\(5\) lists those there are')
-      for name in ("$hosts", "$Host", "${host}", "$http_user_agent")),
+       rf'Header: unknown variable "{re.escape(name[:2] if name[1] == "{" else name)}"; {more}')
+      for name, more in (("$hosts", r'did you mean "\$host"\?'), ("$Host", r'did you mean "\$host"\?'),
+                         ("${host", r"monkey\.conf\(5\) lists those there are"), ("$http_user_agent", r"monkey\.conf\(5\) lists"))),
     ("variable in a field of TLS", {"host": "Header Strict-Transport-Security max-age=5;x=$host"}, "sites/default:3:12", "error",
      r'Header: "\$host" would be sent unchanged: this field is the same in all answers'),
     ("variable of Apache in a field", {"host": "Header X-Host %{HTTP_HOST}e"}, "sites/default:3:12", "error",

@@ -12,7 +12,7 @@ from harness.config import Config
 pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
 
 FILES = {"index.html": "welcome", "a.txt": "text", "a.txt.gz": "zip", "dir/x": "", "404.html": "own page", "medium.bin": b"m" * 40_000}
-CONFIG = dict(host="Header X-A b\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
+CONFIG = dict(host="Header X-A b\nHeader X-V ${PATH} at $host\nHeader X-F ${PATH}\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
               handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES,
               site="[LOCATION]\n    Path /dir\n    Header X-A c\n[LOCATION]\n    Match \\.bin$\n    TryFiles $uri =410\n")
 

@@ -3,6 +3,7 @@
 
 #include "kit/text/words.h"
 
+#define TOO_LONG "a format of at most 1024 bytes"
 #define SELF "\"%r\" %>s %b"
 static const char common_text[] = "%h %l %u %t " SELF;
 static const char combined_text[] = "%h %l %u %t " SELF " \"%{Referer}i\" \"%{User-Agent}i\"";
@@ -286,6 +287,13 @@ static void put_note(struct logger_text *t, const struct logger_entry *e,
     }
 }
 
+/* $NAME */
+static void put_variable(struct logger_text *t, const struct logger_entry *e,
+                         const struct logger_piece *piece)
+{
+    put_field(t, e->variables[piece->index], LOGGER_LONG_MAX, piece);
+}
+
 /* What stands behind a percent sign: docs/man/monkey-logger.5 has the same list. */
 static const struct variable {
     char letter;
@@ -341,9 +349,20 @@ static void refuse(struct compiler *c, const char *why)
 static void add_byte(struct compiler *c, char byte)
 {
     if (c->used == sizeof(c->f->texts))
-        refuse(c, "a format of at most 1024 bytes");
+        refuse(c, TOO_LONG);
     else
         c->f->texts[c->used++] = byte;
+}
+
+static void add_escaped(struct compiler *c, struct mk_str s)
+{
+    char *texts = c->f->texts;
+    struct logger_text t = {.at = texts + c->used, .end = texts + sizeof(c->f->texts)};
+
+    logger_put_escaped(&t, s, sizeof(c->f->texts) + 1, LOGGER_JSON); /* so much never fits */
+    if (t.full)
+        refuse(c, TOO_LONG);
+    c->used = (size_t)(t.at - texts);
 }
 
 static struct logger_piece *add_piece(struct compiler *c, logger_piece_fn put)
@@ -417,6 +436,20 @@ static void add_note(struct compiler *c, struct mk_str name)
     add_named(c, put_note, &notes, name);
 }
 
+static void add_request_variable(struct compiler *c, int which)
+{
+    struct logger_format *f = c->f;
+    struct logger_piece *piece = add_piece(c, put_variable);
+    size_t i = 0;
+
+    while (i < f->nvariables && f->variables[i] != which)
+        i++;
+    if (i == f->nvariables)
+        f->variables[f->nvariables++] = (uint8_t)which;
+    if (piece)
+        piece->index = (uint8_t)i;
+}
+
 static void add_variable(struct compiler *c, char letter, struct mk_str parameter)
 {
     if (letter == 'i' && parameter.p) {
@@ -476,7 +509,7 @@ static char unescaped(char c)
     return c == 't' ? '\t' : c;
 }
 
-static void read_format(struct compiler *c, struct mk_str s)
+static void read_text(struct compiler *c, struct mk_str s)
 {
     for (size_t i = 0; i < s.len && !c->why; i++) {
         if (s.p[i] == '%')
@@ -487,6 +520,20 @@ static void read_format(struct compiler *c, struct mk_str s)
             refuse(c, "a format without control characters");
         else
             add_byte(c, s.p[i]);
+    }
+}
+
+/* A value of the environment has no signs with a meaning. */
+static void read_format(struct compiler *c, const struct mk_template_piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].which == MK_VARIABLE_TEXT)
+            read_text(c, pieces[i].text);
+        else if (pieces[i].which != MK_VARIABLE_ENVIRONMENT)
+            add_request_variable(c, pieces[i].which);
+        else
+            for (size_t k = 0; k < pieces[i].text.len; k++)
+                add_byte(c, pieces[i].text.p[k]);
     }
     add_byte(c, '\n');
     (void)add_piece(c, NULL);
@@ -532,7 +579,7 @@ static const struct {
 
 static void add_key(struct compiler *c, struct mk_str key)
 {
-    add_byte(c, c->f->npieces == 0 ? '{' : ',');
+    add_byte(c, c->used == 0 ? '{' : ',');
     add_byte(c, '"');
     for (size_t i = 0; i < key.len; i++) {
         const char b = text_lower(key.p[i]);
@@ -577,10 +624,57 @@ static void add_member(struct compiler *c, struct mk_str word)
         refuse(c, "one variable such as %{X-Name}i after = in a json format");
 }
 
-static void read_members(struct compiler *c, struct mk_str rest)
+/* Words between variables. @return the key of `KEY=` at the end, which waits for its value; p NULL: there is none. */
+static struct mk_str read_words(struct compiler *c, struct mk_str rest, bool is_last)
 {
-    for (struct mk_str word; !c->why && (word = text_next_word(&rest)).p;)
+    const char *end = rest.p + rest.len;
+
+    for (struct mk_str word; !c->why && (word = text_next_word(&rest)).p;) {
+        const bool touches = !is_last && word.p + word.len == end;
+
+        if (touches && word.len > 1 && word.p[word.len - 1] == '=')
+            return (struct mk_str){word.p, word.len - 1};
+        if (touches)
+            refuse(c, "a blank or KEY= before a variable in a json format");
         add_member(c, word);
+    }
+    return (struct mk_str){NULL, 0};
+}
+
+/* KEY=$VARIABLE, KEY=${NAME}, or $VARIABLE, whose name is the key. */
+static void read_value(struct compiler *c, const struct mk_template_piece *piece, struct mk_str key)
+{
+    if (!key.p && piece->which == MK_VARIABLE_ENVIRONMENT)
+        refuse(c, "KEY= before a variable of the environment in a json format");
+    else
+        add_key(c, key.p ? key : (struct mk_str){piece->text.p + 1, piece->text.len - 1});
+    if (piece->which != MK_VARIABLE_ENVIRONMENT) {
+        add_request_variable(c, piece->which);
+        return;
+    }
+    add_byte(c, '"');
+    add_escaped(c, piece->text);
+    add_byte(c, '"');
+}
+
+static void read_members(struct compiler *c, const struct mk_template_piece *pieces, size_t count)
+{
+    struct mk_str key = {NULL, 0};
+
+    for (size_t i = 0; i < count && !c->why; i++) {
+        const struct mk_str text = pieces[i].text;
+        const bool is_text = pieces[i].which == MK_VARIABLE_TEXT;
+
+        if (i > 0 && pieces[i - 1].which != MK_VARIABLE_TEXT &&
+            !(is_text && text_is_blank(text.p[0])))
+            refuse(c, "a blank after a variable in a json format");
+        else if (is_text)
+            key = read_words(c, text, i + 1 == count);
+        else {
+            read_value(c, &pieces[i], key);
+            key.p = NULL;
+        }
+    }
     add_byte(c, '}');
     add_byte(c, '\n');
     (void)add_piece(c, NULL);
@@ -595,38 +689,66 @@ static const struct {
     {"json", json_text, LOGGER_JSON},
 };
 
-/* @return the text to compile; p NULL when it is none. */
-static struct mk_str format_text(struct mk_str text, enum logger_style *style)
+/* @return whether it was common, combined or json alone. */
+static bool read_named(struct compiler *c, const struct mk_template_piece *pieces, size_t count)
 {
-    *style = LOGGER_TEXT;
-    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
-        if (text_is_word(text, mk_str_from(named[i].name))) {
-            *style = named[i].style;
-            return mk_str_from(named[i].text);
-        }
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]) && count == 1; i++) {
+        const struct mk_template_piece whole = {mk_str_from(named[i].text), MK_VARIABLE_TEXT};
+
+        if (!text_is_word(pieces[0].text, mk_str_from(named[i].name)))
+            continue;
+        c->f->style = named[i].style;
+        read_format(c, &whole, 1);
+        return true;
     }
-    if (text.len > 2 && (text.p[0] == '\'' || text.p[0] == '"') &&
-        text.p[text.len - 1] == text.p[0])
-        return (struct mk_str){text.p + 1, text.len - 2};
-    return (struct mk_str){NULL, 0};
+    return false;
 }
 
-int logger_format_compile(struct logger_format *f, struct mk_str text, const char **why)
+/* Takes the quotes off. @return whether there were some, around something. */
+static bool read_quoted(struct compiler *c, struct mk_template_piece *pieces, size_t count)
 {
-    struct compiler c = {.f = f};
-    struct mk_str source;
+    struct mk_str *first = &pieces[0].text, *last = &pieces[count - 1].text;
+    const bool are_texts = pieces[count - 1].which == MK_VARIABLE_TEXT;
+    const char quote = first->p[0];
 
-    struct mk_str rest = text;
+    if ((quote != '\'' && quote != '"') || !are_texts || last->p[last->len - 1] != quote ||
+        (count == 1 && first->len < 3))
+        return false;
+    *first = (struct mk_str){first->p + 1, first->len - 1};
+    last->len--;
+    read_format(c, pieces, count);
+    return true;
+}
+
+/* Takes the word json off. @return whether there was one, before names or variables. */
+static bool read_json(struct compiler *c, struct mk_template_piece *pieces, size_t count)
+{
+    struct mk_str *first = &pieces[0].text;
+    const struct mk_str word = text_next_word(first);
+
+    if (!text_is_word(word, MK_STR("json")) ||
+        (first->len == 0 && word.p + word.len == first->p && count > 1))
+        return false;
+    c->f->style = LOGGER_JSON;
+    read_members(c, pieces, count);
+    return true;
+}
+
+int logger_format_compile(struct logger_format *f, const struct mk_template *from, const char **why)
+{
+    struct mk_template_piece pieces[MK_TEMPLATE_MAX];
+    struct compiler c = {.f = f};
+    bool is_read;
 
     memset(f, 0, sizeof(*f));
-    source = format_text(text, &f->style);
-    if (!source.p && text_is_word(text_next_word(&rest), MK_STR("json"))) {
-        f->style = LOGGER_JSON;
-        read_members(&c, rest);
-    } else if (!source.p)
+    for (size_t i = 0; i < from->count; i++)
+        pieces[i] = from->pieces[i];
+    is_read = from->count > 0 && pieces[0].which == MK_VARIABLE_TEXT &&
+              (read_named(&c, pieces, from->count) || read_quoted(&c, pieces, from->count) ||
+               read_json(&c, pieces, from->count));
+    if (!is_read)
         refuse(&c, "common, combined, json, json with names, or a format in quotes");
-    else
-        read_format(&c, source);
+    f->has_more = f->has_ms || f->nnotes > 0 || f->nvariables > 0;
     *why = c.why;
     return c.why ? MK_E_INVALID : 0;
 }

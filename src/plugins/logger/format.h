@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <monkey/notes.h>
+#include <monkey/variables.h>
 
 /*
  * Formats of a line: a table of pieces, made once from common, combined, json with or without names of members, or
@@ -32,6 +33,7 @@ struct logger_entry {
     uint64_t duration_ms;
     struct mk_str headers[LOGGER_HEADERS_MAX];     /* values, in the order of the format's names */
     const struct mk_note *notes[LOGGER_NOTES_MAX]; /* likewise; NULL: there is none */
+    struct mk_str variables[MK_VARIABLE_COUNT];    /* likewise */
 };
 
 struct logger_piece;
@@ -42,26 +44,28 @@ struct logger_piece {
     struct mk_str lead;  /* copied as it is before the field */
     logger_piece_fn put; /* NULL: no field */
     uint8_t style;       /* enum logger_style */
-    uint8_t index;       /* of %{NAME}i and %{NAME}n: of the name */
+    uint8_t index;       /* of %{NAME}i, %{NAME}n and $NAME: of the name */
 };
 
 struct logger_format {
     enum logger_style style;
-    bool has_ms; /* a time with milliseconds */
-    size_t npieces, nheaders, nnotes;
+    bool has_ms;   /* a time with milliseconds */
+    bool has_more; /* that, notes or variables */
+    size_t npieces, nheaders, nnotes, nvariables;
     struct logger_piece pieces[LOGGER_PIECES_MAX];
     struct mk_str headers[LOGGER_HEADERS_MAX];
     struct mk_str notes[LOGGER_NOTES_MAX]; /* terminated */
+    uint8_t variables[MK_VARIABLE_COUNT];  /* enum mk_variable */
     char texts[LOGGER_FORMAT_MAX];         /* of leads and names */
 };
 
 /**
  * Make a format.
- * @param text  common, combined, json (any case), json and names of members, or a custom one in ' or " quotes
+ * @param from  common, combined, json (any case), json and names of members, or a custom one in ' or " quotes
  * @param why   out, with MK_E_INVALID: what is wrong, static
  * @return 0 or MK_E_INVALID.
  */
-int logger_format_compile(struct logger_format *f, struct mk_str text,
+int logger_format_compile(struct logger_format *f, const struct mk_template *from,
                           const char **why) MK_MUST_USE;
 
 /** Write one line with its line end. When t->full is set afterwards, what fitted stands before t->at. */

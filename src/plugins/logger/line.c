@@ -87,6 +87,20 @@ static struct mk_str peer_text(struct logger_texts *t, const struct logger_line 
     return (struct mk_str){t->peer, t->peer_len};
 }
 
+/* What common formats have not. */
+static void put_more(struct logger_line *line, struct logger_texts *texts)
+{
+    const struct logger_format *format = line->format;
+    struct logger_entry *e = &line->entry;
+
+    if (format->has_ms)
+        put_day(texts, e);
+    for (size_t i = 0; i < format->nnotes; i++)
+        e->notes[i] = mk_request_note(line->request, format->notes[i].p);
+    for (size_t i = 0; i < format->nvariables; i++)
+        e->variables[i] = mk_request_variable(line->request, format->variables[i], line->rooms[i]);
+}
+
 void logger_line_begin(struct logger_line *line, const struct logger_format *format,
                        const struct mk_request *r, struct logger_texts *texts)
 {
@@ -107,13 +121,11 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
     e->tls_version = mk_str_from(line->conn.tls_version);
     e->tls_cipher = mk_str_from(line->conn.tls_cipher);
     e->time = time_text(texts, mk_worker_wall_s(line->facts.worker), format->style);
-    if (format->has_ms)
-        put_day(texts, e);
     e->duration_ms = took > 0 ? (uint64_t)took : 0;
     for (size_t i = 0; i < format->nheaders; i++)
         e->headers[i] = mk_request_header(r, format->headers[i]);
-    for (size_t i = 0; i < format->nnotes; i++)
-        e->notes[i] = mk_request_note(r, format->notes[i].p);
+    if (format->has_more)
+        put_more(line, texts);
 }
 
 void logger_line_access(const void *arg, struct logger_text *t)

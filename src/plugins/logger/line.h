@@ -28,6 +28,7 @@ struct logger_line {
     struct mk_request_facts facts;
     struct mk_conn_facts conn;
     struct logger_entry entry;
+    char rooms[MK_VARIABLE_COUNT][MK_VARIABLE_ROOM]; /* of its variables */
 };
 
 /** Gather what a line tells. On the request's worker, when it finishes; valid until the request ends or the next line begins. */

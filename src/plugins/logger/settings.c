@@ -24,12 +24,17 @@ static int parse_format(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct file_settings *settings = mk_setup_settings(setup);
     struct logger_format *format = mk_setup_alloc(setup, sizeof(*format));
+    struct mk_template from;
     const char *why;
+    int err;
 
     if (!format)
         return MK_E_NOMEM;
     settings->format = format;
-    return logger_format_compile(format, s->value, &why) < 0 ? mk_setup_refuse(setup, s, why) : 0;
+    err = mk_setup_template(setup, s, s->value, MK_TEMPLATE_PRICES, &from);
+    if (err < 0)
+        return err;
+    return logger_format_compile(format, &from, &why) < 0 ? mk_setup_refuse(setup, s, why) : 0;
 }
 
 static const struct mk_field file_fields[] = {

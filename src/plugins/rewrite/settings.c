@@ -126,19 +126,20 @@ static int take_path(struct mk_setup *setup, const struct mk_setting *s, struct 
 static int take_target(struct mk_setup *setup, const struct mk_setting *s, struct rule *rule,
                        struct mk_str to)
 {
-    const struct mk_str kept = mk_setup_copy(setup, to);
+    struct mk_template from;
     const char *why;
+    int err = mk_setup_template(setup, s, to, MK_TEMPLATE_GROUPS, &from);
 
-    if (!kept.p)
-        return MK_E_NOMEM;
-    if (rewrite_target_parse(&rule->target, kept, &why) < 0) {
-        mk_setup_fault(setup, &s->value_at, "%s: \"%s\": %s", s->key.p, kept.p, why);
+    if (err < 0)
+        return err;
+    if (rewrite_target_parse(&rule->target, &from, &why) < 0) {
+        mk_setup_fault(setup, &s->value_at, "%s: \"%.*s\": %s", s->key.p, (int)to.len, to.p, why);
         return MK_E_INVALID;
     }
     if (rule->target.is_host_chosen)
         mk_setup_warn(setup, &s->value_at,
-                      "%s: whoever makes a link to this site chooses the host of \"%s\"", s->key.p,
-                      kept.p);
+                      "%s: whoever makes a link to this site chooses the host of \"%.*s\"",
+                      s->key.p, (int)to.len, to.p);
     return 0;
 }
 
@@ -153,6 +154,9 @@ static int take_status(struct mk_setup *setup, const struct mk_setting *s, struc
 
 /* ---- keys ---- */
 
+#define REWRITE_EXPECTED                                                                           \
+    "a regular expression and a path of this site, such as ^/tag/(.*)$ /index.php?tag=$1"
+
 static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct rule *rule = new_rule(setup, s, RULE_REWRITE);
@@ -161,11 +165,11 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
 
     if (!rule)
         return MK_E_NOMEM;
-    if (to.len == 0 || to.p[0] != '/' || text_trim(rest).len > 0)
-        return mk_setup_refuse(setup, s,
-                               "a regular expression and a path of this site, such as "
-                               "^/tag/(.*)$ /index.php?tag=$1");
+    if (to.len == 0 || !memchr("/$", to.p[0], 2) || text_trim(rest).len > 0)
+        return mk_setup_refuse(setup, s, REWRITE_EXPECTED);
     err = take_target(setup, s, rule, to);
+    if (err == 0 && !rule->target.is_local)
+        return mk_setup_refuse(setup, s, REWRITE_EXPECTED);
     if (err == 0)
         err = take_regex(setup, s, rule, from);
     return err < 0 ? err : append(setup, rule);

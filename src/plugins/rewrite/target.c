@@ -31,30 +31,6 @@ static bool is_letter(char c)
     return text_lower(c) >= 'a' && text_lower(c) <= 'z';
 }
 
-static bool is_capture(struct mk_str text)
-{
-    return text.len > 1 && text.p[0] == '$' && text.p[1] >= '0' && text.p[1] <= '9';
-}
-
-/* @param rest  in and out. @return false: there is no such variable. */
-static bool take_piece(struct mk_str *rest, struct target_part *part)
-{
-    int which;
-
-    if (is_capture(*rest)) {
-        part->kind = TARGET_CAPTURE;
-        part->number = (unsigned)(rest->p[1] - '0');
-        *rest = (struct mk_str){rest->p + 2, rest->len - 2};
-        return true;
-    }
-    which = mk_variable_next(rest, &part->text);
-    if (which < 0)
-        return false;
-    part->kind = which == MK_VARIABLE_TEXT ? TARGET_TEXT : TARGET_VARIABLE;
-    part->number = (unsigned)which;
-    return true;
-}
-
 /* Where the byte after this one stands. */
 static enum target_place place_after(enum target_place place, char c, unsigned *slashes)
 {
@@ -67,33 +43,69 @@ static enum target_place place_after(enum target_place place, char c, unsigned *
     return c == '/' ? TARGET_IN_PATH : place;
 }
 
-/* RFC 3986 section 3.1: "https://", which `$scheme` may stand for. @return whether it is none. */
-static bool has_no_scheme(struct mk_str text)
+static bool is_variable(const struct target_part *part, enum mk_variable which)
 {
-    const char *colon = memmem(text.p, text.len, "://", 3);
-    size_t len = colon ? (size_t)(colon - text.p) : 0;
-
-    if (text_is((struct mk_str){text.p, len}, MK_STR("$scheme")))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (!is_letter(text.p[i]))
-            return true;
-    }
-    return len == 0;
+    return part->kind == TARGET_VARIABLE && part->number == which;
 }
 
-static bool has_blank_or_control(struct mk_str text)
+static struct target_part part_of(const struct mk_template_piece *piece, enum target_place place)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.p[i] <= ' ' || (unsigned char)text.p[i] >= 0x7f)
-            return true;
+    struct target_part part = {.place = place, .kind = TARGET_VARIABLE};
+
+    part.number = (unsigned)piece->which;
+    part.text = piece->text;
+    if (mk_template_is_text(piece)) {
+        part.kind = TARGET_TEXT;
+    } else if (piece->which == MK_VARIABLE_GROUP) {
+        part.kind = TARGET_CAPTURE;
+        part.number = (unsigned)(piece->text.p[1] - '0');
+    }
+    return part;
+}
+
+/* RFC 3986 section 3.1: "https://", which `$scheme` may stand for. */
+static bool has_scheme(const struct mk_template *from)
+{
+    static const char end[] = "://";
+    bool has_letters = false;
+    size_t matched = 0;
+
+    for (size_t i = 0; i < from->count; i++) {
+        const struct target_part part = part_of(&from->pieces[i], TARGET_AT_START);
+
+        if (part.kind != TARGET_TEXT) {
+            if (i > 0 || !is_variable(&part, MK_VARIABLE_SCHEME))
+                return false;
+            has_letters = true;
+            continue;
+        }
+        for (size_t at = 0; at < part.text.len; at++) {
+            const char c = part.text.p[at];
+
+            if (has_letters && c == end[matched])
+                matched++;
+            else if (matched > 0 || !is_letter(c))
+                return false;
+            has_letters = true;
+            if (matched == sizeof(end) - 1)
+                return true;
+        }
     }
     return false;
 }
 
-static bool is_variable(const struct target_part *part, enum mk_variable which)
+/* Of variables, too: they are written in letters. */
+static bool has_blank_or_control(const struct mk_template *from)
 {
-    return part->kind == TARGET_VARIABLE && part->number == which;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct mk_str text = from->pieces[i].text;
+
+        for (size_t at = 0; at < text.len; at++) {
+            if ((unsigned char)text.p[at] <= ' ' || (unsigned char)text.p[at] >= 0x7f)
+                return true;
+        }
+    }
+    return false;
 }
 
 static void note_variable(struct target *t, const struct target_part *part)
@@ -129,50 +141,63 @@ static struct mk_str take_text_of_place(struct mk_str *text, enum target_place *
     return taken;
 }
 
-static bool take_part(struct target *t, struct mk_str *rest, enum target_place *place,
-                      unsigned *slashes)
+static void take_variable(struct target *t, const struct target_part *from,
+                          enum target_place *place)
 {
     struct target_part *part = &t->parts[t->nparts++];
-    struct mk_str left = *rest, text;
 
-    *part = (struct target_part){.place = *place};
-    if (!take_piece(rest, part))
-        return false;
-    if (part->kind != TARGET_TEXT) {
-        if ((is_variable(part, MK_VARIABLE_PATH) || is_variable(part, MK_VARIABLE_TARGET)) &&
-            *place == TARGET_IN_AUTHORITY)
-            part->place = *place = TARGET_IN_PATH; /* it begins with a slash */
-        note_variable(t, part);
+    *part = *from;
+    if ((is_variable(part, MK_VARIABLE_PATH) || is_variable(part, MK_VARIABLE_TARGET)) &&
+        *place == TARGET_IN_AUTHORITY)
+        part->place = *place = TARGET_IN_PATH; /* it begins with a slash */
+    note_variable(t, part);
+}
+
+/* @return whether there was room. */
+static bool take_piece(struct target *t, const struct mk_template_piece *piece,
+                       enum target_place *place, unsigned *slashes)
+{
+    struct target_part from = part_of(piece, *place);
+    struct mk_str rest = from.text;
+
+    if (from.kind != TARGET_TEXT) {
+        if (t->nparts == TARGET_PARTS)
+            return false;
+        take_variable(t, &from, place);
         return true;
     }
-    text = part->text;
-    part->text = take_text_of_place(&text, place, slashes);
-    if (text.len > 0) /* the other places' */
-        *rest = (struct mk_str){left.p + part->text.len, left.len - part->text.len};
-    note_text(t, part);
+    while (rest.len > 0) {
+        struct target_part *part = &t->parts[t->nparts];
+
+        if (t->nparts++ == TARGET_PARTS)
+            return false;
+        *part = (struct target_part){.place = *place};
+        part->text = take_text_of_place(&rest, place, slashes);
+        note_text(t, part);
+    }
     return true;
 }
 
-int rewrite_target_parse(struct target *t, struct mk_str text, const char **why)
+int rewrite_target_parse(struct target *t, const struct mk_template *from, const char **why)
 {
+    struct mk_str first = {NULL, 0};
     enum target_place place = TARGET_AT_START;
     unsigned slashes = 0;
 
-    *t = (struct target){.is_constant = true, .is_local = text.len > 0 && text.p[0] == '/'};
+    if (from->count > 0 && mk_template_is_text(&from->pieces[0]))
+        first = from->pieces[0].text;
+    *t = (struct target){.is_constant = true, .is_local = first.len > 0 && first.p[0] == '/'};
     *why = "a target begins with a slash or a scheme such as https://";
-    if (t->is_local ? text.len > 1 && text.p[1] == '/' : has_no_scheme(text))
+    if (t->is_local ? first.len > 1 && first.p[1] == '/' : !has_scheme(from))
         return MK_E_INVALID;
     *why = "a target has no blanks and no bytes that a URL cannot have: write them as %20";
-    if (has_blank_or_control(text))
+    if (has_blank_or_control(from))
         return MK_E_INVALID;
     if (t->is_local)
         place = TARGET_IN_PATH;
-    while (text.len > 0) {
-        *why = "a target has at most 32 variables and texts between them";
-        if (t->nparts == TARGET_PARTS)
-            return MK_E_INVALID;
-        *why = "an unknown variable: there are $1 to $9, " MK_VARIABLES_TEXT;
-        if (!take_part(t, &text, &place, &slashes))
+    *why = "a target has at most 32 variables and texts between them";
+    for (size_t i = 0; i < from->count; i++) {
+        if (!take_piece(t, &from->pieces[i], &place, &slashes))
             return MK_E_INVALID;
     }
     return 0;

@@ -56,11 +56,12 @@ struct target_values {
 unsigned rewrite_target_status(struct mk_str text);
 
 /**
- * @param t     refers to text afterwards
+ * @param t     refers to the texts of the template afterwards
+ * @param from  with groups
  * @param why   out, on failure: a sentence without full stop; static
  * @return 0 or MK_E_INVALID.
  */
-int rewrite_target_parse(struct target *t, struct mk_str text, const char **why);
+int rewrite_target_parse(struct target *t, const struct mk_template *from, const char **why);
 
 /** @return room that rewrite_target_write needs, for what the values are. */
 size_t rewrite_target_room(const struct target *t, const struct target_values *values);

@@ -7,8 +7,6 @@
 #include "server/answer/reply.h"
 #include "setup/snapshot.h"
 
-#include <monkey/variables.h>
-
 /*
  * Lines of Header that are not the same in all answers. What a client has sent is in them, so each is looked at as a whole
  * before it is sent; one without a value, or too long, is left out.
@@ -22,17 +20,14 @@ static void put_path(struct mk_buf *b, struct mk_str path)
         b->len += mk_escape_path(at, path);
 }
 
-static void put_value(struct mk_buf *b, const struct mk_request *r, struct mk_str rest)
+static void put_value(struct mk_buf *b, const struct mk_request *r, const struct mk_template *t)
 {
     char room[MK_VARIABLE_ROOM];
 
-    while (rest.len > 0) {
-        struct mk_str text;
-        const int which = mk_header_next(&rest, &text);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct mk_str text = mk_template_value(&t->pieces[i], r, room);
 
-        if (which > 0)
-            text = mk_request_variable(r, which, room);
-        if (which == MK_VARIABLE_PATH)
+        if (t->pieces[i].which == MK_VARIABLE_PATH)
             put_path(b, text);
         else
             (void)mk_buf_append_str(b, text);
@@ -45,7 +40,7 @@ static void put_line(struct mk_reply *p, const struct mk_header_line *h)
     struct mk_str value;
 
     mk_buf_init(&b, MK_LIMIT_SITE_LINES);
-    put_value(&b, p->r, h->value);
+    put_value(&b, p->r, &h->template);
     value = mk_str_trim(mk_buf_str(&b));
     if (b.error == 0 && value.len > 0 && mk_field_is_value(value))
         mk_reply_lines(p,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
+#include "http/field.h"
 #include "http/uri.h"
 #include "server/request/request_state.h"
 #include "setup/snapshot.h"
@@ -9,16 +10,17 @@
 
 /* What the variables of settings stand for in a request: <monkey/variables.h>. */
 
-/* RFC 9112 section 3.2: HTTP/1.0 needs no Host. */
-static struct mk_str host_of(const struct mk_request *r)
+/* RFC 9112 section 3.2: HTTP/1.0 needs no Host. Of a request that is refused it may be none. */
+static struct mk_str host_of(const struct mk_request *r, bool is_with_port)
 {
     const struct mk_words *names = &r->site->set.names;
+    const struct mk_str authority = mk_request_authority(r);
     struct mk_str host;
     unsigned port;
 
-    if (mk_uri_authority(mk_request_authority(r), &host, &port) == 0 && host.len > 0)
-        return host;
-    return names->count > 0 ? names->items[0] : MK_STR("");
+    if (mk_uri_authority(authority, &host, &port) == 0 && host.len > 0)
+        return is_with_port ? authority : host;
+    return !is_with_port && names->count > 0 ? names->items[0] : MK_STR("");
 }
 
 /* RFC 9112 section 3.2: "http://a.test/x" asks for "/x". */
@@ -51,6 +53,13 @@ static struct mk_str id_of(const struct mk_request *r)
     return (struct mk_str){NULL, 0};
 }
 
+/* What somebody wrote into a certificate. */
+static struct mk_str subject_of(const struct mk_conn_facts *conn)
+{
+    return mk_field_is_value(conn->client_subject) ? conn->client_subject
+                                                   : (struct mk_str){NULL, 0};
+}
+
 struct mk_str mk_request_variable(const struct mk_request *r, int which,
                                   char room[MK_VARIABLE_ROOM])
 {
@@ -69,10 +78,8 @@ struct mk_str mk_request_variable(const struct mk_request *r, int which,
         value = mk_request_query(r);
         break;
     case MK_VARIABLE_HOST:
-        value = host_of(r);
-        break;
     case MK_VARIABLE_HTTP_HOST:
-        value = mk_request_authority(r);
+        value = host_of(r, which == MK_VARIABLE_HTTP_HOST);
         break;
     case MK_VARIABLE_SCHEME:
         value = r->is_secure ? MK_STR("https") : MK_STR("http");
@@ -83,6 +90,16 @@ struct mk_str mk_request_variable(const struct mk_request *r, int which,
         break;
     case MK_VARIABLE_REQUEST_ID:
         value = id_of(r);
+        break;
+    case MK_VARIABLE_REMOTE_PORT:
+        if (conn.peer_port > 0)
+            value = (struct mk_str){room, mk_u64_to_dec(room, conn.peer_port)};
+        break;
+    case MK_VARIABLE_TLS_VERSION:
+        value = mk_str_from(conn.tls_version);
+        break;
+    case MK_VARIABLE_TLS_SUBJECT:
+        value = subject_of(&conn);
         break;
     case MK_VARIABLE_SERVER_PORT:
         value = port_of(&conn);

@@ -97,7 +97,7 @@ def is_sanitized():
     return any(name in needed for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle"))
 
 
-def run(*arguments, timeout=30, **kwargs):
+def run(*arguments, timeout=30, env=None, **kwargs):
     """Run the executable to its end, as for --test."""
-    return subprocess.run([_with_plugins(), *map(str, arguments)], env=environment(), timeout=timeout,
+    return subprocess.run([_with_plugins(), *map(str, arguments)], env=environment(env), timeout=timeout,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, **kwargs)

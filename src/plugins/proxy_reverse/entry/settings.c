@@ -10,7 +10,6 @@
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
-#include <monkey/variables.h>
 
 #include <ctype.h>
 #include <stddef.h>
@@ -212,54 +211,34 @@ static bool is_field_value(struct mk_str text)
     return true;
 }
 
-static int add_line(struct mk_setup *setup, struct proxy_line **list, struct mk_str name,
-                    struct mk_str value)
+/* @return NULL: no memory. */
+static struct proxy_line *add_line(struct mk_setup *setup, struct proxy_line **list,
+                                   struct mk_str name)
 {
     struct proxy_line *line = mk_setup_alloc(setup, sizeof(*line));
 
     if (!line)
-        return MK_E_NOMEM;
+        return NULL;
     while (*list)
         list = &(*list)->next;
     *list = line;
     line->name = mk_setup_copy(setup, name);
-    line->value = mk_setup_copy(setup, value);
-    return line->name.p && line->value.p ? 0 : MK_E_NOMEM;
-}
-
-/*
- * An application must never get the literal: it might take it for an address.
- * @return whether a fault was noted.
- */
-static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting *s,
-                                 struct mk_str value)
-{
-    struct mk_str text;
-
-    while (value.len > 0) {
-        if (mk_variable_next(&value, &text) >= 0)
-            continue;
-        mk_setup_fault(setup, &s->value_at,
-                       "SetHeader: unknown variable \"%.*s\"; expected " MK_VARIABLES_TEXT,
-                       (int)(text.len < 40 ? text.len : 40), text.p);
-        return true;
-    }
-    return false;
+    return line->name.p ? line : NULL;
 }
 
 static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
     struct mk_str value = s->value, name;
+    struct proxy_line *line;
 
     if (!take_word(&value, &name) || !is_token(name) || text_trim(value).len == 0 ||
         !is_field_value(value))
         return mk_setup_refuse(setup, s, "NAME VALUE");
     if (is_ours(name))
         return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
-    if (has_unknown_variable(setup, s, text_trim(value)))
-        return MK_E_INVALID;
-    return add_line(setup, &set->sets, name, text_trim(value));
+    line = add_line(setup, &set->sets, name);
+    return line ? mk_setup_template(setup, s, text_trim(value), 0, &line->value) : MK_E_NOMEM;
 }
 
 static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *s)
@@ -271,7 +250,7 @@ static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *
         return mk_setup_refuse(setup, s, "the name of a field");
     if (is_ours(name))
         return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
-    return add_line(setup, &set->removes, name, MK_STR(""));
+    return add_line(setup, &set->removes, name) ? 0 : MK_E_NOMEM;
 }
 
 static int parse_url(struct mk_setup *setup, const struct mk_setting *s)

@@ -5,6 +5,7 @@
 #include "entry/balancers.h"
 
 #include <monkey/plugin.h>
+#include <monkey/variables.h>
 
 /* What the configuration says: [PROXY_DEFAULTS], and one struct proxy_settings for each [PROXY_ENTRY]. */
 
@@ -35,7 +36,8 @@ struct proxy_match {
 
 struct proxy_line {
     struct proxy_line *next;
-    struct mk_str name, value;
+    struct mk_str name;
+    struct mk_template value; /* of SetHeader */
 };
 
 /** Times are in ms; 0 means none unless it says otherwise. */
@@ -87,7 +89,7 @@ struct proxy_settings {
     bool is_lenient;              /* answers with bare LF in heads, blanks behind sizes of chunks */
     bool rewrites_answers;        /* and the other way round */
     struct proxy_line *sets;      /* SetHeader */
-    struct proxy_line *removes;   /* RemoveHeader; values are empty */
+    struct proxy_line *removes;   /* RemoveHeader */
     const char *statistics_url;   /* NULL: no page */
     struct mk_words statistics_allow; /* networks as text */
 };

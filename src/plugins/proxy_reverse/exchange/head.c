@@ -520,17 +520,17 @@ static void put_via(struct out *o, const struct proxy_request *q, const struct p
 /* A line of SetHeader, its variables replaced. */
 static void put_set(struct out *o, const struct proxy_request *q, const struct proxy_line *line)
 {
-    struct mk_str rest = line->value, text;
     char room[MK_VARIABLE_ROOM];
 
     put(o, line->name);
     put(o, MK_STR(": "));
-    while (rest.len > 0) {
-        const int which = mk_variable_next(&rest, &text);
+    for (size_t i = 0; i < line->value.count; i++) {
+        const struct mk_template_piece *piece = &line->value.pieces[i];
+        struct mk_str text = piece->text;
 
-        if (which > 0)
-            text = q->variable(q->of, which, room);
-        if (which == MK_VARIABLE_PATH)
+        if (!mk_template_is_text(piece))
+            text = q->variable(q->of, piece->which, room);
+        if (piece->which == MK_VARIABLE_PATH)
             put_encoded(o, text, PERCENT_PATH "[\\]^`{|}");
         else if (text.len > 0)
             put(o, text);

@@ -4,6 +4,8 @@
 #include "format.h"
 #include "gather.h"
 
+#include "../template_of.h"
+
 static const struct mk_request_facts usual_facts = {
     .size = sizeof(struct mk_request_facts),
     .method = MK_STR_INIT("GET"),
@@ -29,12 +31,24 @@ static struct logger_entry usual(void)
     };
 }
 
+static int compile_text(struct logger_format *f, struct mk_str text, const char **why)
+{
+    struct mk_template_piece pieces[MK_TEMPLATE_MAX];
+    struct mk_template from;
+
+    if (template_read(&from, text, MK_TEMPLATE_PRICES, pieces) < 0) {
+        *why = "no template";
+        return MK_E_INVALID;
+    }
+    return logger_format_compile(f, &from, why);
+}
+
 static const struct logger_format *compile(const char *text)
 {
     static struct logger_format f;
     const char *why = "";
 
-    if (logger_format_compile(&f, mk_str_from(text), &why) < 0)
+    if (compile_text(&f, mk_str_from(text), &why) < 0)
         fail_msg("%s: %s", text, why);
     return &f;
 }
@@ -130,17 +144,52 @@ static void writes_custom_formats(void **state)
 static void refuses_formats_that_are_none(void **state)
 {
     static const char *const rows[] = {
-        "",          "commun",   "'",        "''",       "'abc",      "'%'",        "'%z'",
-        "json x",    "json =%h", "json a=h", "json a=%", "json a=%%", "json a=%hh", "json a\"b=%h",
-        "json a=%z", "json %h",  "'%{Name'", "'%{}i'",   "'%{}n'",    "'%n'",       "'%{x}t'",
-        "'%i'",      "'%{x}h'",  "'a\nb'",   "'%{ms}'",
+        "",
+        "commun",
+        "'",
+        "''",
+        "'abc",
+        "'%'",
+        "'%z'",
+        "json x",
+        "json =%h",
+        "json a=h",
+        "json a=%",
+        "json a=%%",
+        "json a=%hh",
+        "json a\"b=%h",
+        "json a=%z",
+        "json %h",
+        "'%{Name'",
+        "'%{}i'",
+        "'%{}n'",
+        "'%n'",
+        "'%{x}t'",
+        "'%i'",
+        "'%{x}h'",
+        "'a\nb'",
+        "'%{ms}'",
+        "'$hosts'",
+        "$host",
+        "'%$host'",
+        "json$host",
+        "json a$host",
+        "json $hosts",
+        "json a=$host%h",
+        "json a=$host$path",
+        "json a=b$host",
+        "json =$host",
+        "json ${NAME}",
+        "json a=$$",
+        "'$host",
+        "'$host\"",
     };
     struct logger_format f;
     const char *why;
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (logger_format_compile(&f, mk_str_from(rows[i]), &why) == 0)
+        if (compile_text(&f, mk_str_from(rows[i]), &why) == 0)
             fail_msg("%s was taken", rows[i]);
         assert_non_null(why);
     }
@@ -161,7 +210,7 @@ static void formats_are_bounded(void **state)
         for (size_t i = 0; i < fields; i++)
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%%{N%zu}i", i % 20);
         text[len++] = '\'';
-        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len}, &why),
+        assert_int_equal(compile_text(&f, (struct mk_str){text, len}, &why),
                          fields <= LOGGER_HEADERS_MAX ? 0 : MK_E_INVALID);
     }
     memset(text, 'x', sizeof(text));
@@ -170,7 +219,7 @@ static void formats_are_bounded(void **state)
         char last = text[len - 1];
 
         text[len - 1] = '\'';
-        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len}, &why),
+        assert_int_equal(compile_text(&f, (struct mk_str){text, len}, &why),
                          len - 2 < LOGGER_FORMAT_MAX ? 0 : MK_E_INVALID);
         text[len - 1] = last;
     }
@@ -238,6 +287,66 @@ static void writes_members_of_choice(void **state)
                 "2026-11-21T10:00:00.009+00:00 db\\x221 12.050 -");
 }
 
+/* Of the environment the pieces have the name here. */
+static void writes_variables(void **state)
+{
+    struct logger_entry e = usual();
+
+    (void)state;
+    e.variables[0] = MK_STR("a.test");
+    e.variables[1] = MK_STR("5\"\r\n");
+    assert_line("'$host|$remote_port|$host'", &e, "a.test|5\\x22\\x0D\\x0A|a.test");
+    assert_int_equal(compile("'$host$remote_port$host'")->nvariables, 2);
+    assert_line("\"$host costs $5, $$host\"", &e, "a.test costs $5, $host");
+    assert_line("'$host'", &(struct logger_entry){.facts = e.facts}, "-");
+    assert_line("json $host status p=$remote_port", &e,
+                "{\"host\":\"a.test\",\"status\":200,\"p\":\"5\\u0022\\u000D\\u000A\"}");
+    assert_line("json $host", &(struct logger_entry){.facts = e.facts}, "{\"host\":null}");
+    assert_line("'${A_B} %s ${C}'", &e, "A_B 200 C");
+    assert_line("json node=${A_B} status", &e, "{\"node\":\"A_B\",\"status\":200}");
+}
+
+static void values_of_the_environment_are_text(void **state)
+{
+    static const struct mk_template_piece pieces[] = {
+        {MK_STR_INIT("json a="), MK_VARIABLE_TEXT},
+        {MK_STR_INIT("%h\"\\\n\xff"), MK_VARIABLE_ENVIRONMENT},
+    };
+    const struct mk_template from = {pieces, 2};
+    struct logger_entry e = usual();
+    static struct logger_format f;
+    char room[LOGGER_LINE_MAX];
+    struct logger_text t = {.at = room, .end = room + sizeof(room)};
+    const char *why;
+
+    (void)state;
+    assert_int_equal(logger_format_compile(&f, &from, &why), 0);
+    logger_format_line(&f, &e, &t);
+    assert_text("json", room, (size_t)(t.at - room),
+                "{\"a\":\"%h\\u0022\\u005C\\u000A\\u00FF\"}\n");
+}
+
+/* Of a value that does not fit, too. */
+static void values_of_the_environment_are_bounded(void **state)
+{
+    static char value[LOGGER_FORMAT_MAX + 2];
+    static struct logger_format f;
+
+    (void)state;
+    memset(value, 'x', sizeof(value));
+    for (size_t len = 1; len < sizeof(value); len++) {
+        const struct mk_template_piece pieces[] = {
+            {MK_STR("json a="), MK_VARIABLE_TEXT},
+            {{value, len}, MK_VARIABLE_ENVIRONMENT},
+        };
+        const struct mk_template from = {pieces, 2};
+        const char *why;
+
+        assert_int_equal(logger_format_compile(&f, &from, &why),
+                         len + strlen("{\"a\":\"\"}\n") <= LOGGER_FORMAT_MAX ? 0 : MK_E_INVALID);
+    }
+}
+
 static void notes_are_bounded(void **state)
 {
     char text[500] = "'";
@@ -251,7 +360,7 @@ static void notes_are_bounded(void **state)
         (void)snprintf(text + len, sizeof(text) - len, "%%{n%u}n%%{n1}n", i);
         len = strlen(text);
         text[len] = '\'';
-        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len + 1}, &why),
+        assert_int_equal(compile_text(&f, (struct mk_str){text, len + 1}, &why),
                          i <= LOGGER_NOTES_MAX ? 0 : MK_E_INVALID);
         text[len] = '\0';
     }
@@ -268,6 +377,9 @@ int main(void)
         cmocka_unit_test(formats_are_bounded),
         cmocka_unit_test(the_longest_line_fits),
         cmocka_unit_test(writes_members_of_choice),
+        cmocka_unit_test(writes_variables),
+        cmocka_unit_test(values_of_the_environment_are_text),
+        cmocka_unit_test(values_of_the_environment_are_bounded),
         cmocka_unit_test(notes_are_bounded),
     };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/head.h"
 
+#include "../../template_of.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,12 +135,14 @@ static void bodies_are_framed(void **state)
 static void variables_are_replaced(void **state)
 {
     static const struct fields none = {{{NULL, NULL}}};
-    struct proxy_line line = {.name = MK_STR("X-Set"), .value = MK_STR("a$uri, $host$$query $$")};
+    struct mk_template_piece pieces[MK_TEMPLATE_MAX];
+    struct proxy_line line = {.name = MK_STR("X-Set")};
     const struct proxy_settings set = {
         .forwarded = PROXY_FORWARDED_OFF, .host = PROXY_HOST_SERVER, .sets = &line};
     struct proxy_request q = request(&none);
 
     (void)state;
+    assert_int_equal(template_read(&line.value, MK_STR("a$uri, $host$$query $$"), 0, pieces), 0);
     check(&q, &set,
           "GET /a%20b?c HTTP/1.1\r\nHost: backend:80\r\nVia: 1.1 monkey\r\n"
           "X-Set: av/%20%0A, value$query $\r\n\r\n");
