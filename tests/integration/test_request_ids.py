@@ -3,6 +3,7 @@
 
 import json
 import re
+import time
 
 import pytest
 
@@ -14,7 +15,7 @@ from harness.executable import plugin
 from harness.logs import lines_of, wait_for_lines
 from harness.process import run
 
-MADE = r"[0-9a-f]{32}"
+MADE = r"0[0-7][0-9A-HJKMNP-TV-Z]{24}"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = f"00-{TRACE}-{SPAN}-01"
 TRUSTED = "TrustedProxies 127.0.0.1"
@@ -51,6 +52,18 @@ def test_each_request_has_an_id(start):
     assert len(set(ids)) == 100 and all(re.fullmatch(MADE, name) for name in ids)
     assert all(f'request_id="{name}"' in line for name, line in zip(ids, sorted(
         lines_of(server.conf / "error.log"), key=lambda line: ids.index(re.search(f"{MADE}", line)[0]))))
+
+
+def test_ids_sort_by_time(start):
+    server = start(**traced(server="Workers 1"))
+    with server.connect() as connection:
+        for _ in range(50):
+            connection.request("/none")
+    ids = [entry["request_id"] for entry in entries(server, 50)]
+    assert ids == sorted(ids)
+    digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    began = sum(digits.index(digit) << 5 * (9 - at) for at, digit in enumerate(ids[0][:10])) / 1000
+    assert abs(began - time.time()) < 600
 
 
 @pytest.mark.parametrize("server, sent, taken", [

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
+#include "id.h"
 #include "page.h"
 
 #include "kit/pure/hex.h"
@@ -11,6 +12,7 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 /* Names a request, and its trace, for logs, backends and clients. */
 
@@ -121,6 +123,7 @@ static int check_site(struct mk_setup *setup)
 
 /* ctx->local */
 struct local {
+    struct trace_counter ids;
     size_t left; /* unused bytes at the beginning */
     uint8_t bytes[512];
 };
@@ -137,23 +140,46 @@ static void worker_stop(const struct mk_context *ctx)
     free(ctx->local);
 }
 
-/* @return 0; MK_E_SYS: the kernel has none yet. */
-static int take_random(struct local *l, char *dst, size_t len)
+/* @return the bytes, to be overwritten; NULL: the kernel has none yet. */
+static uint8_t *take_random(struct local *l, size_t len)
 {
-    uint8_t zero = 0;
-
     if (l->left < len) {
         if (getrandom(l->bytes, sizeof(l->bytes), GRND_NONBLOCK) != (ssize_t)sizeof(l->bytes))
-            return MK_E_SYS;
+            return NULL;
         l->left = sizeof(l->bytes);
     }
     l->left -= len;
+    return l->bytes + l->left;
+}
+
+/* In hexadecimal. @return 0 or MK_E_SYS. */
+static int take_digits(struct local *l, char *dst, size_t len)
+{
+    uint8_t *bytes = take_random(l, len), zero = 0;
+
+    if (!bytes)
+        return MK_E_SYS;
     for (size_t i = 0; i < len; i++)
-        zero |= l->bytes[l->left + i];
+        zero |= bytes[i];
     if (zero == 0) /* ids of zeros alone are invalid */
-        l->bytes[l->left] = 1;
-    hex_write(dst, l->bytes + l->left, len);
-    memset(l->bytes + l->left, 0, len);
+        bytes[0] = 1;
+    hex_write(dst, bytes, len);
+    memset(bytes, 0, len);
+    return 0;
+}
+
+/* @return 0 or MK_E_SYS. */
+static int make_name(struct local *l, char dst[TRACE_ID_TEXT])
+{
+    struct timespec now = {0, 0};
+    uint8_t *bytes = take_random(l, sizeof(uint64_t));
+    uint64_t random;
+
+    if (!bytes)
+        return MK_E_SYS;
+    memcpy(&random, bytes, sizeof(random));
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    trace_id_write(dst, &l->ids, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, random);
     return 0;
 }
 
@@ -164,7 +190,7 @@ enum note { NOTE_NAME, NOTE_TRACE, NOTE_SPAN, NOTE_PARENT, NOTE_FIELD, NOTE_STAT
 struct trace {
     struct mk_note notes[NOTE_COUNT];
     struct mk_notes list;
-    char name[2 * TRACE_ID_BYTES], parent_span[2 * TRACE_SPAN_BYTES];
+    char name[TRACE_ID_TEXT], parent_span[2 * TRACE_SPAN_BYTES];
     char field[TRACE_PARENT_TEXT];
     struct trace_context context;
 };
@@ -197,7 +223,7 @@ static void name_request(struct trace *t, struct local *l, const struct settings
     if (is_trusted)
         id = only_value(r, mk_str_from(s->field));
     if (!id.p || !trace_is_name(id)) {
-        if (take_random(l, t->name, TRACE_ID_BYTES) < 0)
+        if (make_name(l, t->name) < 0)
             return;
         id = (struct mk_str){t->name, sizeof(t->name)};
     }
@@ -226,10 +252,10 @@ static void place_request(struct trace *t, struct local *l, const struct setting
 
     if (!goes_on) {
         c->flags = s->samples ? TRACE_SAMPLED : 0;
-        if (take_random(l, c->trace, TRACE_ID_BYTES) < 0)
+        if (take_digits(l, c->trace, TRACE_ID_BYTES) < 0)
             return;
     }
-    if (take_random(l, c->span, TRACE_SPAN_BYTES) < 0)
+    if (take_digits(l, c->span, TRACE_SPAN_BYTES) < 0)
         return;
     t->notes[NOTE_TRACE].text = (struct mk_str){c->trace, sizeof(c->trace)};
     t->notes[NOTE_SPAN].text = (struct mk_str){c->span, sizeof(c->span)};
