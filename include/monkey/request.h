@@ -65,6 +65,7 @@ struct mk_request_facts {
     struct mk_str request_line;
     struct mk_str
         protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
+    uint64_t body_received; /* bytes of the request's body so far, without framing */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** Some of the facts alone, for what looks at every request: method, path, query, content_length and whole. */

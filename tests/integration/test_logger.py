@@ -106,6 +106,14 @@ def test_custom_format(start):
     assert one_line(server.conf / "access.log") == "GET /a b.txt ?q HTTP/1.1 example.org yes - - 100%"
 
 
+@pytest.mark.socket("its bytes are those of HTTP/1")
+@pytest.mark.parametrize("headers, body", [({}, b"hello"), ({"Transfer-Encoding": "chunked"}, b"3\r\nhel\r\n2;x\r\nlo\r\n0\r\n\r\n")])
+def test_bytes_both_ways(start, headers, body):
+    server = start(**logging("FlushTimeout 0\nFormat json bytes_received bytes r=%{received}B", handlers="Match ^/echo echo"))
+    answer = server.request("/echo", "POST", headers=headers, body=body)
+    assert json.loads(one_line(server.conf / "access.log")) == {"bytes_received": 5, "bytes": len(answer.body), "r": 5}
+
+
 def test_refused_requests_are_logged(start):
     server = start(**logging())
     server.raw_until_cut(b"\x00\x01\r\n\r\n")

@@ -33,6 +33,7 @@ def check(folder, *arguments, **config):
     ("RotateSize 1K", "RotateSize"),
     ("RotateCount 0", "RotateCount"),
     ("RotateCount 101", "RotateCount"),
+    ("RotateKeep 0", "RotateKeep"),
     ("RotateDaily weekly", "RotateDaily"),
     ("Format '%z'", "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign"),
     ("Format '%{Referer i'", "}"),

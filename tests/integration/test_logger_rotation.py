@@ -88,6 +88,34 @@ def test_full_files_are_renamed_under_load(start):
     assert check_numbers(lines, crowd.answers) == crowd.answers
 
 
+def take_away(log, name):
+    """Rename a log as logrotate does; between the two names of its own rotation there is none."""
+    try:
+        os.rename(log, log.with_name(name))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def test_others_rename_what_the_server_renames(start):
+    server = start(**logging("FlushTimeout 0\nRotateSize 64K\nRotateKeep 100",
+                             server=f"Workers 2\n{PATIENT}", files={"index.html": "hello"}))
+    log = server.conf / "access.log"
+    with Crowd(server.port) as crowd:
+        for number in range(5):
+            size = crowd.answers
+            assert eventually(lambda: crowd.answers > size + 500)
+            assert eventually(lambda: take_away(log, f"moved.{number}"))
+            server.signal(signal.SIGUSR1)
+        assert eventually((server.conf / "access.log.3").exists, within=30)
+    assert crowd.faults == []
+    server.stop()
+    files = [*server.conf.glob("access.log*"), *server.conf.glob("moved.*")]
+    lines = [line for path in files for line in lines_of(path)]
+    assert told_lost(server) == 0 and len(files) < 100
+    assert check_numbers(lines, crowd.answers) == crowd.answers
+
+
 def test_files_of_yesterday_are_renamed_and_old_ones_go(start, tmp_path):
     log = tmp_path / "access"
     for name, text in {"access": "yesterday\n", "access.1": "one\n", "access.2": "two\n"}.items():

@@ -33,6 +33,7 @@ CASES = [
     ("a short time", "LogIf time<=10m", ["/a.txt 200", "/api/1 200", "/api 301", "/none 404"]),
     ("no sample", "Sample 1/1", ["/a.txt 200", "/api/1 200", "/api 301", "/none 404"]),
     ("errors in each sample", "Sample 1/1000000 errors", ["/none 404"]),
+    ("the other name of it", "LogSample 1/1000000 errors", ["/none 404"]),
 ]
 
 

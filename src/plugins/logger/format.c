@@ -200,6 +200,13 @@ static void put_bytes(struct logger_text *t, const struct logger_entry *e,
     logger_put_uint(t, e->facts->body_sent);
 }
 
+static void put_received(struct logger_text *t, const struct logger_entry *e,
+                         const struct logger_piece *piece)
+{
+    (void)piece;
+    logger_put_uint(t, e->facts->body_received);
+}
+
 static void put_bytes_or_dash(struct logger_text *t, const struct logger_entry *e,
                               const struct logger_piece *piece)
 {
@@ -320,6 +327,7 @@ static const struct variable {
     {'s', NULL, put_status},
     {'b', NULL, put_bytes_or_dash},
     {'B', NULL, put_bytes},
+    {'B', "received", put_received},
     {'T', NULL, put_seconds},
     {'T', "s", put_seconds},
     {'T', "ms", put_milliseconds},
@@ -473,7 +481,7 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
     }
     refuse(c,
            "one of %h %a %l %u %t %{iso}t %{sec}t %{msec}t %{msec_frac}t %r %{target}r %m %U %q %H "
-           "%V %v %s %b %B %T %{ms}T %D %X %{NAME}n %{SSL_PROTOCOL}x %{SSL_CIPHER}x "
+           "%V %v %s %b %B %{received}B %T %{ms}T %D %X %{NAME}n %{SSL_PROTOCOL}x %{SSL_CIPHER}x "
            "%{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign");
 }
 
@@ -560,6 +568,7 @@ static const struct {
     {"site", "v"},
     {"status", "s"},
     {"bytes", "B"},
+    {"bytes_received", "{received}B"},
     {"duration_ms", "{ms}T"},
     {"referer", "{Referer}i"},
     {"agent", "{User-Agent}i"},

@@ -58,6 +58,7 @@ static const struct mk_field file_fields[] = {
      .offset = offsetof(struct file_settings, rotate_daily),
      .fallback = "off"},
     {.name = "RotateCount",
+     .alias = "RotateKeep",
      .type = MK_FIELD_INT,
      .offset = offsetof(struct file_settings, rotate_count),
      .min = 1,
@@ -67,7 +68,10 @@ static const struct mk_field file_fields[] = {
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
      .parse = logger_rules_parse_condition},
-    {.name = "Sample", .type = MK_FIELD_CUSTOM, .parse = logger_rules_parse_sample},
+    {.name = "Sample",
+     .alias = "LogSample",
+     .type = MK_FIELD_CUSTOM,
+     .parse = logger_rules_parse_sample},
 };
 static const struct mk_section_spec file_section =
     MK_SECTION("LOGGER", MK_SECTION_FILE, struct file_settings, file_fields);
@@ -79,7 +83,10 @@ static const struct mk_field site_fields[] = {
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
      .parse = logger_rules_parse_condition},
-    {.name = "Sample", .type = MK_FIELD_CUSTOM, .parse = logger_rules_parse_sample},
+    {.name = "Sample",
+     .alias = "LogSample",
+     .type = MK_FIELD_CUSTOM,
+     .parse = logger_rules_parse_sample},
 };
 static const struct mk_section_spec site_section =
     MK_SECTION("LOGGER", MK_SECTION_SITE, struct site_settings, site_fields);

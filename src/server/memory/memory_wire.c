@@ -28,6 +28,7 @@ static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
         mk_receiving_go(r, MK_RECEIVING_READING);
     memcpy(dst, m->in.p + m->body_at, n);
     m->body_at += n;
+    r->body.total += n;
     if (n == left)
         mk_receiving_go(r, MK_RECEIVING_DONE);
     return (ssize_t)n;

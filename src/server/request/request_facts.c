@@ -97,6 +97,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
         facts->target = target_of_line(facts->request_line);
     facts->symlinks = site->symlink;
     facts->protocol = r->wire->version ? r->wire->version(r) : mk_h1_head_version(&r->head);
+    facts->body_received = r->body.total;
 }
 
 /* Every line of a log asks: only who was built with a shorter struct gets a copy. */

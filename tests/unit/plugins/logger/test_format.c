@@ -17,6 +17,7 @@ static const struct mk_request_facts usual_facts = {
     .minor = 1,
     .status = 200,
     .body_sent = 1234,
+    .body_received = 56,
     .whole = true,
     .site_name = "example.org",
 };
@@ -127,7 +128,7 @@ static void writes_custom_formats(void **state)
         {"'%r|%{target}r|%m|%U|%q|%H'",
          "GET /a%20b?x=1 HTTP/1.1|/a%20b?x=1|GET|/a b|?x=1|HTTP/1.1"},
         {"'%V %v'", "example.org:8080 example.org"},
-        {"'%s %>s %b %B %X'", "200 200 1234 1234 -"},
+        {"'%s %>s %b %B %{received}B %X'", "200 200 1234 1234 56 -"},
         {"'%T %{s}T %{ms}T %{us}T %D'", "1 1 1520 1520000 1520000"},
         {"'100%% %{Accept}i%{accept}i'", "100% */**/*"},
         {"\"say \\\"%m\\\"\\t.\"", "say \"GET\"\t."},
@@ -263,7 +264,8 @@ static void writes_members_of_choice(void **state)
     struct logger_entry e = usual();
 
     (void)state;
-    assert_line("json status path", &e, "{\"status\":200,\"path\":\"/a b\"}");
+    assert_line("json status path bytes_received", &e,
+                "{\"status\":200,\"path\":\"/a b\",\"bytes_received\":56}");
     assert_line("JSON  query  ua=%{User-Agent}i request bytes peer", &e,
                 "{\"query\":\"x=1\",\"ua\":null,\"request\":\"GET /a%20b?x=1 HTTP/1.1\","
                 "\"bytes\":1234,\"peer\":\"192.0.2.7\"}");
