@@ -67,6 +67,14 @@ struct mk_dial {
 MK_API int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w,
                           const struct mk_dial *dial, mk_stream_fn fn, void *arg) MK_MUST_USE;
 
+enum { MK_STREAM_ADDRESS = 128 };
+/**
+ * Write where a stream leads to, as its peer's address: "192.0.2.1:80", "[2001:db8::1]:80", "unix:/path". One system call. In
+ * libmonkey-upstream.
+ * @return bytes, without the terminator; 0: the peer has gone, or its unix socket has no name
+ */
+MK_API size_t mk_stream_address(const struct mk_stream *s, char dst[MK_STREAM_ADDRESS]);
+
 /** @return > 0: bytes; 0: end of input; MK_E_AGAIN; MK_E_PEER. */
 MK_API ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len) MK_MUST_USE;
 /** @return bytes taken, perhaps fewer than given; MK_E_AGAIN: call again with the same bytes first; MK_E_PEER. */

@@ -4,9 +4,12 @@
 #include "server/backend/stream.h"
 #include "server/worker/worker.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/un.h>
 
 /* Connections that we begin. */
 
@@ -161,4 +164,41 @@ int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct 
         errno = saved;
     }
     return err;
+}
+
+/* ---- addresses ---- */
+
+union address {
+    struct sockaddr sa;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_un un;
+};
+
+/* @param size  of what the kernel wrote: a unix socket without a name has no path, and one of the longest no NUL */
+static int write_address(char dst[MK_STREAM_ADDRESS], const union address *a, size_t size)
+{
+    char ip[INET6_ADDRSTRLEN];
+
+    if (a->sa.sa_family == AF_INET && inet_ntop(AF_INET, &a->in.sin_addr, ip, sizeof(ip)))
+        return snprintf(dst, MK_STREAM_ADDRESS, "%s:%u", ip, ntohs(a->in.sin_port));
+    if (a->sa.sa_family == AF_INET6 && inet_ntop(AF_INET6, &a->in6.sin6_addr, ip, sizeof(ip)))
+        return snprintf(dst, MK_STREAM_ADDRESS, "[%s]:%u", ip, ntohs(a->in6.sin6_port));
+    if (a->sa.sa_family == AF_UNIX && size > offsetof(struct sockaddr_un, sun_path) &&
+        a->un.sun_path[0])
+        return snprintf(dst, MK_STREAM_ADDRESS, "unix:%.*s",
+                        (int)(size - offsetof(struct sockaddr_un, sun_path)), a->un.sun_path);
+    return 0;
+}
+
+size_t mk_stream_address(const struct mk_stream *s, char dst[MK_STREAM_ADDRESS])
+{
+    union address a = {.sa = {.sa_family = AF_UNSPEC}};
+    socklen_t size = sizeof(a);
+    int len = 0;
+
+    dst[0] = '\0';
+    if (getpeername(s->watch.fd, &a.sa, &size) == 0 && size <= sizeof(a))
+        len = write_address(dst, &a, size);
+    return len > 0 && len < MK_STREAM_ADDRESS ? (size_t)len : 0;
 }

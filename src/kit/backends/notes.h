@@ -5,11 +5,13 @@
 #include "kit/clock/clock.h"
 
 #include <monkey/notes.h>
+#include <monkey/stream.h>
 
 /*
  * What a request's log line says of its backend, as notes (<monkey/notes.h>): of the attempt that was made last.
  *
  *     backend             its name
+ *     backend_address     of the connection: of a name that has several, or that moves, it is one
  *     backend_connect_ms  until a connection was there; a kept one takes no time
  *     backend_first_ms    until the first byte of an answer
  *     backend_whole_ms    until its end
@@ -17,6 +19,7 @@
 
 enum backend_note {
     BACKEND_NOTE_NAME,
+    BACKEND_NOTE_ADDRESS,
     BACKEND_NOTE_CONNECT,
     BACKEND_NOTE_FIRST,
     BACKEND_NOTE_WHOLE,
@@ -32,6 +35,14 @@ struct backend_notes {
 
 /** An attempt begins. Without memory for them there are no notes. @param name  terminated, lives as long as the request */
 void backend_notes_begin(struct backend_notes *n, struct mk_request *r, const char *name);
+
+/**
+ * A connection is there.
+ * @param address  of the backend as it was written, lives as long as the request; the kernel is asked where it has a name
+ * @param s        to the backend; NULL: it is not known
+ */
+void backend_notes_connect(struct backend_notes *n, struct mk_request *r, const char *address,
+                           const struct mk_stream *s);
 
 /** Something of the attempt has happened. */
 static inline void backend_notes_time(struct backend_notes *n, enum backend_note which)

@@ -577,6 +577,7 @@ static const struct {
     {"tls_cipher", "{SSL_CIPHER}x"},
     {"tls_subject", "{SSL_CLIENT_S_DN}x"},
     {"backend", "{backend}n"},
+    {"backend_address", "{backend_address}n"},
     {"backend_connect_ms", "{backend_connect_ms}n"},
     {"backend_first_ms", "{backend_first_ms}n"},
     {"backend_whole_ms", "{backend_whole_ms}n"},

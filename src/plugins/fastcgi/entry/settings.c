@@ -17,8 +17,8 @@ enum {
 };
 
 struct server_section {
-    const char *name, *path;
-    struct mk_str host; /* p NULL: not said */
+    const char *name, *path, *address; /* the last as written */
+    struct mk_str host;                /* p NULL: not said */
     unsigned port;
     int64_t max_connections, max_requests, queue_length;
     int64_t queue_ms, connect_ms, read_ms, idle_ms, offline_ms;
@@ -77,7 +77,8 @@ static int parse_address(struct mk_setup *setup, const struct mk_setting *s)
                                "1 to 65535; the path "
                                "of a unix socket is written in ServerPath");
     section->host = mk_setup_copy(setup, host);
-    return section->host.p ? 0 : MK_E_NOMEM;
+    section->address = mk_setup_copy(setup, s->value).p;
+    return section->host.p && section->address ? 0 : MK_E_NOMEM;
 }
 
 /* A mount "/app/" is "/app", and "/" is the empty one. */
@@ -326,6 +327,7 @@ static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struc
         .read_ms = s->read_ms,
         .offline_ms = s->offline_ms,
     };
+    server->address = s->path ? server->options.host : s->address;
     c->nservers++;
     warn_of_own(setup, s, &server->options);
     return s->path && !server->options.host ? MK_E_NOMEM : 0;

@@ -16,6 +16,7 @@ struct backend;
 /** A [FASTCGI_SERVER]. */
 struct fcgi_server {
     const char *name;
+    const char *address;                /* as written, a unix socket's behind "unix:" */
     struct mk_upstream_options options; /* of its connections */
     int64_t read_ms, offline_ms;
     struct backend *backend; /* from start to stop */

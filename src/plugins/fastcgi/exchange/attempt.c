@@ -204,7 +204,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         return;
     }
     exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_SEND);
-    backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
+    backend_notes_connect(&x->notes, x->r, x->server->address, s);
     x->s = s;
     x->is_fresh = fresh;
     x->is_untold = true;

@@ -262,7 +262,7 @@ static void on_exchange_connected(void *arg, bool fresh, int error)
 
     if (error == 0) {
         x->is_fresh = fresh;
-        backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
+        backend_notes_connect(&x->notes, x->r, x->attempt.name, proxy_link_stream(&x->link));
         proxy_exchange_turn(x, PROXY_SEND);
         proxy_link_tell(&x->link, on_backend, x);
         if (hold(x) < 0) {

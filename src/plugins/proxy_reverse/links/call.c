@@ -199,6 +199,11 @@ void proxy_call_timeout(struct proxy_call *c, unsigned ms)
         mk_alarm_cancel(c->alarm);
 }
 
+const struct mk_stream *proxy_call_stream(const struct proxy_call *c)
+{
+    return c->conn ? c->conn->channel.stream : NULL;
+}
+
 bool proxy_call_is_lost(const struct proxy_call *c)
 {
     return !c->conn;

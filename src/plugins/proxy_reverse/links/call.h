@@ -75,6 +75,8 @@ struct mk_str proxy_call_trailers(const struct proxy_call *c);
 void proxy_call_timeout(struct proxy_call *c, unsigned ms);
 /** Tell MK_IO_READ | MK_IO_WRITE after the current event. */
 void proxy_call_run_soon(struct proxy_call *c);
+/** Its connection's; NULL: that has ended. */
+const struct mk_stream *proxy_call_stream(const struct proxy_call *c);
 /** Has its connection ended? A call may also fail alone, by RST_STREAM. */
 bool proxy_call_is_lost(const struct proxy_call *c);
 /** Did the backend say that it has not looked at it (RFC 9113 section 8.7)? */

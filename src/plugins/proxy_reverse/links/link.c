@@ -76,6 +76,11 @@ void proxy_link_run_soon(struct proxy_link *l)
         mk_stream_run_soon(l->stream);
 }
 
+const struct mk_stream *proxy_link_stream(const struct proxy_link *l)
+{
+    return l->call ? proxy_call_stream(l->call) : l->stream;
+}
+
 int proxy_link_fd(const struct proxy_link *l)
 {
     return l->call ? -1 : mk_stream_fd(l->stream);

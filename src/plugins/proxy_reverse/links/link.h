@@ -41,6 +41,9 @@ static inline bool proxy_link_is_framed(const struct proxy_link *l)
     return !l->call;
 }
 
+/** Its connection, which a call shares with others; NULL: it has ended. */
+const struct mk_stream *proxy_link_stream(const struct proxy_link *l);
+
 /** As of mk_stream; events of calls have no stream. */
 void proxy_link_tell(struct proxy_link *l, mk_stream_fn fn, void *arg);
 void proxy_link_timeout(struct proxy_link *l, unsigned ms);
