@@ -261,40 +261,16 @@ int mk_json_double(const struct mk_json_value *value, double *number)
     return 0;
 }
 
-/* One with a fraction or exponent is exact as a double only up to 2^53. trunc() would need another library. */
-static int whole(double n, int64_t *number)
-{
-    if (n > 0x1p53 || n < -0x1p53)
-        return MK_E_LIMIT;
-    if ((double)(int64_t)n != n)
-        return MK_E_BAD;
-    *number = (int64_t)n;
-    return 0;
-}
-
 int mk_json_int64(const struct mk_json_value *value, int64_t *number)
 {
     const struct mk_str text = value ? value->text : (struct mk_str){NULL, 0};
-    int64_t sum = 0;
-    double n = 0;
-    size_t i;
-    int err = 0;
+    struct json_number n;
 
     if (!value || value->kind != MK_JSON_NUMBER || !number)
         return MK_E_BAD;
-    for (i = *text.p == '-'; i < text.len && text.p[i] >= '0' && text.p[i] <= '9'; i++) {
-        const int digit = *text.p == '-' ? '0' - text.p[i] : text.p[i] - '0';
-
-        if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, digit, &sum))
-            err = MK_E_LIMIT;
-    }
-    if (i < text.len) {
-        err = mk_json_double(value, &n);
-        return err < 0 ? err : whole(n, number);
-    }
-    if (err == 0)
-        *number = sum;
-    return err;
+    if (!json_scan_number(&n, text.p, text.p + text.len))
+        return MK_E_BAD;
+    return json_number_int64(&n, number);
 }
 
 /* ---- written again ---- */

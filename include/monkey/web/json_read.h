@@ -99,9 +99,15 @@ MK_API int mk_request_json(struct mk_request *r, const struct mk_json_bounds *bo
 /** @return the member of that name of an object, in exact case; NULL: there is none, or it is no object. */
 MK_API const struct mk_json_value *mk_json_member(const struct mk_json_value *object,
                                                   struct mk_str name);
-/** The double nearest to a number. @return 0; MK_E_BAD: it is none; MK_E_LIMIT: beyond the largest, as 1e999 (section 6). */
+/**
+ * The double nearest to a number (RFC 8259 section 6), which is 0 for one too small for others, as 1e-999.
+ * @return 0; MK_E_BAD: it is none; MK_E_LIMIT: beyond the largest, as 1e999
+ */
 MK_API int mk_json_double(const struct mk_json_value *value, double *number) MK_MUST_USE;
-/** A number without a fraction: 10, 1e1 and 10.0 are one. @return 0; MK_E_BAD: it is none; MK_E_LIMIT: it does not fit */
+/**
+ * An integer by its digits, exactly: 1000, 1e3 and 1000.0 are one. Nothing is rounded.
+ * @return 0; MK_E_BAD: it is none, or has a fraction, as 1e-999; MK_E_LIMIT: it does not fit
+ */
 MK_API int mk_json_int64(const struct mk_json_value *value, int64_t *number) MK_MUST_USE;
 
 struct mk_json;

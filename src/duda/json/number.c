@@ -2,54 +2,59 @@
 #include "json/tree.h"
 #include "kit/json/write.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
-/* Integers of 64 bits, which keep their digits. */
+/* Integers of 64 bits, which keep their digits; so does what only looks like one as a double. */
 
 static const double exact = 9007199254740992.0; /* 2^53: below it a double has each integer */
 
-static bool fits_64(const char *digits)
-{
-    char *behind;
+enum { EXACT_LEN = 15 }; /* digits that always come through a double */
 
-    errno = 0;
-    if (*digits == '-')
-        (void)strtoll(digits, &behind, 10);
-    else
-        (void)strtoull(digits, &behind, 10);
-    return errno == 0 && *behind == '\0';
+static bool is_whole(double number)
+{
+    return fabs(number) >= exact || (double)(int64_t)number == number;
 }
 
-bool json_needs_digits(double number, const char *digits, size_t len)
+/* @return 0: it is an integer of 64 bits; MK_E_BAD, MK_E_LIMIT */
+static int check_integer(const struct json_number *n)
 {
-    char text[24];
+    return n->is_negative ? json_number_int64(n, &(int64_t){0})
+                          : json_number_integer(n, &(uint64_t){0});
+}
 
-    if (fabs(number) < exact || len >= sizeof(text))
+bool json_needs_digits(double number, const struct json_number *digits)
+{
+    const bool is_large = fabs(number) >= exact;
+    const bool is_short = digits->end - digits->begin <= EXACT_LEN;
+
+    if (!is_whole(number) || (!is_large && is_short && (number != 0 || digits->value == 0)))
         return false;
-    memcpy(text, digits, len);
-    text[len] = '\0';
-    return fits_64(text);
+    return check_integer(digits) == 0 ? is_large : fabs(number) < 0x1p64;
 }
 
-/* A service may have set valuedouble since. */
+/* A service may have set valuedouble since. @return false: valuedouble says all */
+static bool scan_digits(const json_t *number, struct json_number *n)
+{
+    const char *text = number->valuestring;
+    double value;
+
+    return text && json_scan_number(n, text, text + strlen(text)) && *n->end == '\0' &&
+           json_number_double(n, &value) && value == number->valuedouble;
+}
+
 const char *json_digits(const json_t *number)
 {
-    const char *text = number->valuestring, *behind;
-    double value = 0;
+    struct json_number n;
 
-    if (!text)
-        return NULL;
-    behind = json_read_number(text, text + strlen(text), &value);
-    return behind && *behind == '\0' && value == number->valuedouble ? text : NULL;
+    return scan_digits(number, &n) && !strpbrk(n.begin, ".eE") && check_integer(&n) == 0 ? n.begin
+                                                                                         : NULL;
 }
 
 static json_t *new_integer(double value, const char *digits)
 {
     json_t *item = json_new_number(value);
 
-    if (!item || !json_needs_digits(value, digits, strlen(digits)))
+    if (!item || fabs(value) < exact)
         return item;
     item->valuestring = json_copy_text(digits);
     if (item->valuestring)
@@ -74,43 +79,43 @@ json_t *json_new_uint64(uint64_t value)
     return new_integer((double)value, digits);
 }
 
-static bool is_integer(const json_t *item)
+/* Its magnitude, exactly. @return false: it is no integer, or beyond 64 bits */
+static bool read_integer(const json_t *item, uint64_t *magnitude, bool *is_negative)
 {
+    struct json_number n;
+    double value;
+
     if (!item || (item->type & JSON_TYPE) != cJSON_Number || !isfinite(item->valuedouble))
         return false;
-    return fabs(item->valuedouble) >= exact ||
-           (double)(long long)item->valuedouble == item->valuedouble;
+    *is_negative = item->valuedouble < 0;
+    if (scan_digits(item, &n))
+        return json_number_integer(&n, magnitude) == 0;
+    value = fabs(item->valuedouble);
+    if (value >= 0x1p64 || !is_whole(value))
+        return false;
+    *magnitude = (uint64_t)value;
+    return true;
 }
 
 int json_int64(const json_t *item, int64_t *value)
 {
-    const char *digits;
+    uint64_t magnitude;
+    bool is_negative;
 
-    if (!is_integer(item) || !value)
+    if (!value || !read_integer(item, &magnitude, &is_negative) ||
+        magnitude > (uint64_t)INT64_MAX + is_negative)
         return -1;
-    digits = json_digits(item);
-    errno = 0;
-    if (digits)
-        *value = strtoll(digits, NULL, 10);
-    else if (item->valuedouble >= -0x1p63 && item->valuedouble < 0x1p63)
-        *value = (int64_t)item->valuedouble;
-    else
-        return -1;
-    return errno == 0 ? 0 : -1;
+    *value = (int64_t)(is_negative ? 0 - magnitude : magnitude);
+    return 0;
 }
 
 int json_uint64(const json_t *item, uint64_t *value)
 {
-    const char *digits;
+    uint64_t magnitude;
+    bool is_negative;
 
-    if (!is_integer(item) || !value || item->valuedouble < 0)
+    if (!value || !read_integer(item, &magnitude, &is_negative) || is_negative)
         return -1;
-    digits = json_digits(item);
-    if (digits)
-        *value = strtoull(digits, NULL, 10);
-    else if (item->valuedouble < 0x1p64)
-        *value = (uint64_t)item->valuedouble;
-    else
-        return -1;
+    *value = magnitude;
     return 0;
 }

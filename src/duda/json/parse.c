@@ -92,7 +92,7 @@ static bool add_number(struct reader *r)
     if (!item)
         return false;
     json_set_number(item, number);
-    if (json_needs_digits(number, digits, len)) {
+    if (json_needs_digits(number, &r->read.number)) {
         item->valuestring = memcpy(r->read.to, digits, len);
         r->read.to += len;
         *r->read.to++ = '\0';

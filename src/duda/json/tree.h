@@ -80,13 +80,13 @@ int json_has_unique_keys(json_t *object);
  */
 char *json_print(const json_t *item, bool is_indented);
 
-/** @return whether a number is an integer of 64 bits by its digits and may not be exact as a double: valuestring has them then */
-bool json_needs_digits(double number, const char *digits, size_t len);
-/** @return the digits of such a number, borrowed from it; NULL: valuedouble says all. */
+/** @return whether a double may be another integer than its digits say, or they none: valuestring has them then. */
+bool json_needs_digits(double number, const struct json_number *digits);
+/** @return the digits of an integer of 64 bits that may not be exact as a double, borrowed from it; NULL: valuedouble says all. */
 const char *json_digits(const json_t *number);
 json_t *json_new_int64(int64_t value);
 json_t *json_new_uint64(uint64_t value);
-/** @return 0; -1: it is no number, has a fraction, or is out of range. */
+/** Exactly, by the digits of the text: nothing is rounded. @return 0; -1: it is no number, has a fraction, or is out of range. */
 int json_int64(const json_t *item, int64_t *value);
 int json_uint64(const json_t *item, uint64_t *value);
 

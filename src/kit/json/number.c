@@ -4,6 +4,8 @@
 #include "kit/json/decimal.h"
 #include "kit/json/write.h"
 
+#include <monkey/types.h>
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -156,6 +158,55 @@ const char *json_read_number(const char *p, const char *end, double *number)
 
     *number = (double)NAN;
     return json_scan_number(&n, p, end) && json_number_double(&n, number) ? n.end : NULL;
+}
+
+/* ---- integers ---- */
+
+/* @return false: the product does not fit. Zero fits at once, anything else has ended after 20 steps. */
+static bool raise(uint64_t *sum, long power)
+{
+    while (*sum != 0 && power-- > 0) {
+        if (__builtin_mul_overflow(*sum, 10, sum))
+            return false;
+    }
+    return true;
+}
+
+/* Zeros count only when another digit follows, so 10.0 and 100e-1 have no fraction. */
+int json_number_integer(const struct json_number *n, uint64_t *magnitude)
+{
+    uint64_t sum = 0;
+    bool fits = true;
+    long power = 0; /* of ten, by which the next digit moves those before it */
+
+    for (const char *p = n->begin + n->is_negative; p < n->end && *p != 'e' && *p != 'E'; p++) {
+        power += *p != '.';
+        if (*p == '0' || *p == '.')
+            continue;
+        fits =
+            fits && raise(&sum, power) && !__builtin_add_overflow(sum, (unsigned)(*p - '0'), &sum);
+        power = 0;
+    }
+    power += n->power;
+    if ((sum != 0 || !fits) && power < 0)
+        return MK_E_BAD;
+    if (!fits || !raise(&sum, power))
+        return MK_E_LIMIT;
+    *magnitude = sum;
+    return 0;
+}
+
+int json_number_int64(const struct json_number *n, int64_t *number)
+{
+    uint64_t magnitude;
+    const int err = json_number_integer(n, &magnitude);
+
+    if (err < 0)
+        return err;
+    if (magnitude > (uint64_t)INT64_MAX + n->is_negative)
+        return MK_E_LIMIT;
+    *number = (int64_t)(n->is_negative ? 0 - magnitude : magnitude);
+    return 0;
 }
 
 /* ---- printing ---- */

@@ -17,8 +17,17 @@ struct json_number {
 
 /** Read what is a number by its grammar. @return false: it does not begin with one, or only with a part of one */
 bool json_scan_number(struct json_number *n, const char *p, const char *end);
-/** The double nearest to it. @return false: it is beyond the largest, and *number infinite */
+/** The double nearest to it, which is 0 for what is nearer to that than to the least above. @return false: it is beyond the largest, and *number infinite */
 bool json_number_double(const struct json_number *n, double *number);
+
+/**
+ * The integer that it is by its digits, exactly: 10, 1e1 and 10.0 are one.
+ * @param magnitude  out: without its sign
+ * @return 0; MK_E_BAD: it has a fraction; MK_E_LIMIT: its magnitude is above 64 bits
+ */
+int json_number_integer(const struct json_number *n, uint64_t *magnitude);
+/** The same with its sign. @return MK_E_LIMIT: it is out of range */
+int json_number_int64(const struct json_number *n, int64_t *number);
 
 /** Both at once. @return its end; NULL: *number is infinite, or is no number where there is none */
 const char *json_read_number(const char *p, const char *end, double *number);

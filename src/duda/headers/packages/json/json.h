@@ -85,7 +85,9 @@ struct duda_api_json {
     /* Integers of 64 bits without loss; the tree keeps their digits beside valuedouble. */
     json_t *(*create_int64)(int64_t num);
     json_t *(*create_uint64)(uint64_t num);
-    int (*get_int64)(const json_t *item, int64_t *num);   /* 0; -1: no integer of this type */
+    int (*get_int64)(
+        const json_t *item,
+        int64_t *num); /* 0; -1: by its digits no integer of this type; never rounded */
     int (*get_uint64)(const json_t *item, uint64_t *num); /* likewise */
     /* The item at a JSON Pointer such as "/list/0/name", keys in exact case; NULL: none. RFC 6901 */
     json_t *(*pointer)(json_t *item, const char *path);
