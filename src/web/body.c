@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <monkey/web/body.h>
+#include "web/body_int.h"
 
 #include "base/buf.h"
 #include "base/heap.h"
@@ -15,6 +15,7 @@ enum {
 struct gathered {
     struct mk_buf bytes;
     int64_t stated; /* the length in the head, which a body never exceeds; 0 or less: none */
+    size_t beside;  /* bytes of what was made of it */
     bool is_whole;
 };
 
@@ -108,7 +109,7 @@ int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
         return MK_E_NOMEM;
     while (!g->is_whole && got > 0)
         got = gather(r, g, max);
-    mk_request_hold(r, g->bytes.cap);
+    mk_request_hold(r, g->bytes.cap + g->beside);
     if (got < 0)
         return (int)got;
     if (!g->is_whole)
@@ -116,6 +117,14 @@ int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
     g->is_whole = true;
     *body = mk_buf_str(&g->bytes);
     return 0;
+}
+
+void mk_body_hold_beside(struct mk_request *r, size_t bytes)
+{
+    struct gathered *g = mk_request_kept(r, &gathered_key);
+
+    g->beside = bytes;
+    mk_request_hold(r, g->bytes.cap + bytes);
 }
 
 enum mk_verdict mk_reply_refusal(struct mk_request *r, int error)

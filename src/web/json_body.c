@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "web/body_int.h"
 #include "web/json_int.h"
 
-#include <monkey/web/body.h>
 #include <monkey/web/media.h>
 
 #include "base/str.h"
@@ -44,14 +44,19 @@ static int read_body(struct mk_request *r, const struct mk_json_bounds *bounds,
                      const struct mk_json_value **root, struct mk_json_fault *fault)
 {
     struct mk_str body;
+    size_t held;
     int err;
 
     if (mk_request_content_length(r) != 0 && !is_json(r))
         return MK_E_UNSUPPORTED;
     err = mk_request_body(r, bytes_of(bounds), &body);
     if (err == 0)
-        err = mk_json_read(body, bounds, root, fault);
-    return err < 0 ? err : keep(r, *root);
+        err = mk_json_read_held(body, bounds, root, fault, &held);
+    if (err < 0)
+        return err;
+    if (body.len > 0)
+        mk_body_hold_beside(r, held);
+    return keep(r, *root);
 }
 
 int mk_request_json(struct mk_request *r, const struct mk_json_bounds *bounds,

@@ -21,16 +21,19 @@ struct tree {
     struct json_read read;
     struct piece *first, *last;
     size_t used, room; /* values of the last piece */
+    size_t held;       /* bytes of all pieces */
     struct mk_json_value *open, *tail;
     struct mk_str name; /* of the value that follows */
 };
 
 static bool add_piece(struct tree *t, size_t values, size_t bytes)
 {
-    struct piece *piece = mk_heap_alloc(sizeof(*piece) + values * sizeof(piece->values[0]) + bytes);
+    const size_t size = sizeof(struct piece) + values * sizeof(struct mk_json_value) + bytes;
+    struct piece *piece = mk_heap_alloc(size);
 
     if (!piece)
         return false;
+    t->held += size;
     piece->next = NULL;
     if (t->last)
         t->last->next = piece;
@@ -216,15 +219,14 @@ static void set_fault(struct mk_json_fault *to, const struct json_read *r, struc
     memcpy(to, &fault, fault.size);
 }
 
-int mk_json_read(struct mk_str text, const struct mk_json_bounds *bounds,
-                 const struct mk_json_value **root, struct mk_json_fault *fault)
+int mk_json_read_held(struct mk_str text, const struct mk_json_bounds *bounds,
+                      const struct mk_json_value **root, struct mk_json_fault *fault, size_t *held)
 {
     struct tree t;
     int err;
 
-    if (!root)
-        return MK_E_INVALID;
     t.first = t.last = NULL;
+    t.held = 0;
     t.open = t.tail = NULL;
     t.name = (struct mk_str){NULL, 0};
     err = read_all(&t, text.p ? text : MK_STR(""), bounds);
@@ -234,7 +236,16 @@ int mk_json_read(struct mk_str text, const struct mk_json_bounds *bounds,
         return err;
     }
     *root = t.first->values;
+    *held = t.held;
     return 0;
+}
+
+int mk_json_read(struct mk_str text, const struct mk_json_bounds *bounds,
+                 const struct mk_json_value **root, struct mk_json_fault *fault)
+{
+    size_t held;
+
+    return root ? mk_json_read_held(text, bounds, root, fault, &held) : MK_E_INVALID;
 }
 
 /* ---- what is in it ---- */

@@ -85,7 +85,7 @@ MK_API void mk_json_free(const struct mk_json_value *root);
 
 /**
  * Read the body of a request as a tree. Call it again when the hook is called again after MK_VERDICT_LATER; after the end it
- * gives the same tree.
+ * gives the same tree. Body and tree count for MaxMemory.
  * @param bounds  borrowed; those of the first call hold. MaxBodySize of the site holds beside them
  * @param root    out: the request's, freed with it
  * @param fault   out; NULL: of no interest

@@ -491,6 +491,58 @@ static void bodies_are_read(void **state)
     mk_server_free(server);
 }
 
+static enum mk_verdict keep_tree(struct mk_request *r, void *arg)
+{
+    const struct mk_json_value *root;
+    struct mk_str body;
+
+    (void)arg;
+    if (mk_request_json(r, NULL, &root, NULL) < 0)
+        return mk_reply_error(r, 400, NULL);
+    assert_int_equal(mk_request_body(r, 1 << 20, &body), 0); /* forgets nothing of the tree */
+    return mk_reply_error(r, 403, NULL);
+}
+
+static struct mk_answer *ask_with_memory(const char *memory, const struct mk_question *q)
+{
+    struct mk_config *config = web_config();
+    struct mk_server *server;
+    struct mk_answer *answer;
+
+    assert_int_equal(mk_config_set(config, "SERVER", "MaxMemory", memory, "test"), 0);
+    assert_int_equal(mk_config_handle(config, "POST", "/", keep_tree, NULL), 0);
+    server = web_serve(config);
+    assert_int_equal(mk_server_ask_wait(server, q, &answer), 0);
+    mk_server_free(server);
+    return answer;
+}
+
+/* 20 KB of text are a tree of 1 MB. */
+static void a_tree_counts_for_max_memory(void **state)
+{
+    static char text[20002];
+    const struct mk_question q = {.size = sizeof(q),
+                                  .method = MK_STR("POST"),
+                                  .target = MK_STR("/"),
+                                  .fields = MK_STR("Content-Type: application/json\r\n"),
+                                  .body = {text, sizeof(text) - 1}};
+    struct mk_answer *answer;
+
+    (void)state;
+    memset(text, ',', sizeof(text));
+    for (size_t i = 1; i < sizeof(text); i += 2)
+        text[i] = '1';
+    text[0] = '[';
+    text[sizeof(text) - 2] = ']';
+    answer = ask_with_memory("500K", &q);
+    assert_int_equal(answer->error, MK_E_NOMEM);
+    mk_answer_free(answer);
+    answer = ask_with_memory("5M", &q);
+    assert_int_equal(answer->error, 0);
+    assert_int_equal(answer->status, 403);
+    mk_answer_free(answer);
+}
+
 /* RFC 9457 section 3, and RFC 9110 section 12.5.1. */
 static void problems_are_for_who_accepts_them(void **state)
 {
@@ -535,6 +587,7 @@ int main(void)
         cmocka_unit_test(members_are_found),
         cmocka_unit_test(failing_allocations_are_errors),
         cmocka_unit_test(bodies_are_read),
+        cmocka_unit_test(a_tree_counts_for_max_memory),
         cmocka_unit_test(problems_are_for_who_accepts_them),
     };
 
