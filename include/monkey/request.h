@@ -106,6 +106,7 @@ struct mk_request_headers {
     size_t size; /* sizeof(struct mk_request_headers), set by the caller */
     struct mk_str content_type, connection, if_modified_since, range;
 };
+/** @param headers  out: as much of it as its size says */
 MK_API void mk_request_headers(const struct mk_request *r, struct mk_request_headers *headers);
 
 /**

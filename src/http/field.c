@@ -11,9 +11,8 @@ bool mk_field_is_name(struct mk_str name)
 
 bool mk_field_is_value(struct mk_str value)
 {
-    const char *end = value.p + value.len;
-
-    return value.len == 0 || mk_chars_skip_text(value.p, end) == end;
+    return value.len == 0 ||
+           mk_chars_skip_text(value.p, value.p + value.len) == value.p + value.len;
 }
 
 bool mk_field_next_line(struct mk_str *rest, struct mk_str *line, struct mk_str *name,

@@ -27,8 +27,8 @@ static size_t weight_of(const struct mk_conn *c)
 
     if (c->leftover)
         held += c->leftover_at + c->leftover_len;
-    if (c->job && !c->job->input)
-        held += c->job->in_cap;
+    if (c->job)
+        held += mk_job_heap(c->job);
     if (c->job && c->job->request.view)
         held += c->job->request.held;
     return held < UINT32_MAX ? held : UINT32_MAX;

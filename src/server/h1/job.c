@@ -123,23 +123,43 @@ void mk_job_put(struct mk_conn *c)
     c->job = NULL;
 }
 
-/* Close the gaps: used bytes before the message, and between its head and the unread body. */
+/* The head of a request that is under way: handlers have texts of it, so it stays where it is. */
+static size_t head_end(const struct mk_job *job)
+{
+    return job->request.head_len > 0 ? job->in_at + job->request.head_len : 0;
+}
+
+/* Close the gap before the bytes that are not used yet. */
 static void compact(struct mk_job *job)
 {
-    size_t unread = job->in_end - job->in_body;
+    const size_t to = head_end(job), unread = job->in_end - job->in_body;
 
-    if (job->in_at > 0)
-        memmove(job->in, job->in + job->in_at, job->request.head_len);
-    memmove(job->in + job->request.head_len, job->in + job->in_body, unread);
-    job->in_at = 0;
-    job->in_body = job->request.head_len;
-    job->in_end = job->in_body + (uint32_t)unread;
+    if (to == 0)
+        job->in_at = 0;
+    memmove(job->in + to, job->in + job->in_body, unread);
+    job->in_body = (uint32_t)to;
+    job->in_end = (uint32_t)(to + unread);
+}
+
+/* @param memory  a block, or of the heap */
+static void hold(struct mk_job *job, void *memory, bool is_heap)
+{
+    const uint8_t bit = (uint8_t)(1U << job->nheld);
+
+    job->held[job->nheld++] = memory;
+    job->held_heap = (uint8_t)(is_heap ? job->held_heap | bit : job->held_heap & ~bit);
 }
 
 void mk_job_let_go(struct mk_worker *w, struct mk_job *job)
 {
-    while (job->nheld > 0)
-        leave_input(w, job->held[--job->nheld], false);
+    while (job->nheld > 0) {
+        void *memory = job->held[--job->nheld];
+
+        if (job->held_heap >> job->nheld & 1)
+            mk_heap_free(memory);
+        else
+            leave_input(w, memory, false);
+    }
 }
 
 /* The input was moved out of this block. Others may have the rest, but not the bytes of a request that is under way. */
@@ -150,11 +170,27 @@ static void leave_moved(struct mk_worker *w, struct mk_job *job, struct mk_input
         leave_input(w, input, is_last);
         return;
     }
-    job->held[job->nheld++] = input;
+    hold(job, input, false);
     if (!is_last)
         return;
     input->used = (uint32_t)(end - input->bytes);
     open_rest(w, input);
+}
+
+static void leave_heap(struct mk_job *job, char *in)
+{
+    if (job->request.head_len > 0)
+        hold(job, in, true);
+    else
+        mk_heap_free(in);
+}
+
+/* What came was copied to the front of another buffer. */
+static void begin_at_front(struct mk_job *job)
+{
+    job->in_body -= job->in_at;
+    job->in_end -= job->in_at;
+    job->in_at = 0;
 }
 
 /* To a block of its own, with what came. @return false: no memory. */
@@ -162,12 +198,13 @@ static bool move(struct mk_worker *w, struct mk_job *job)
 {
     struct mk_input *input = job->input;
     const bool was_last = job->is_last;
-    const char *in = job->in;
+    const char *from = job->in + job->in_at, *end = job->in + job->in_end;
 
     if (!take_input(w, job, true))
         return false;
-    memcpy(job->in, in, job->in_end);
-    leave_moved(w, job, input, was_last, in + job->in_end);
+    memcpy(job->in, from, (size_t)(end - from));
+    leave_moved(w, job, input, was_last, end);
+    begin_at_front(job);
     return true;
 }
 
@@ -177,14 +214,15 @@ static bool grow(struct mk_worker *w, struct mk_job *job, size_t cap)
 
     if (!larger)
         return false;
-    memcpy(larger, job->in, job->in_end);
+    memcpy(larger, job->in + job->in_at, job->in_end - job->in_at);
     if (job->input)
         leave_moved(w, job, job->input, job->is_last, job->in + job->in_end);
     else
-        mk_heap_free(job->in);
+        leave_heap(job, job->in);
     job->in = larger;
     job->input = NULL;
     job->in_cap = (uint32_t)cap;
+    begin_at_front(job);
     return true;
 }
 
@@ -193,14 +231,16 @@ static bool has_room(const struct mk_job *job)
     return job->in_cap - job->in_end >= ROOM_MIN;
 }
 
-/* A part of a block is full: all of one may be enough. */
+/* A part of a block is full: all of one may be enough. So is another buffer, if others' bytes lie before the head in this one. */
 static bool enlarge(struct mk_worker *w, struct mk_job *job, size_t max)
 {
-    if (job->in_cap >= max || job->nheld == MK_JOB_HELD_MAX)
-        return job->in_cap >= max;
-    if (job->input && job->in_end + ROOM_MIN <= MK_INPUT_ROOM)
+    const bool is_large = job->in_cap >= max;
+
+    if ((is_large && job->in_at == 0) || job->nheld == MK_JOB_HELD_MAX)
+        return is_large;
+    if (job->input && job->in_end - job->in_at + ROOM_MIN <= MK_INPUT_ROOM)
         return move(w, job);
-    return grow(w, job, max);
+    return grow(w, job, is_large ? job->in_cap : max);
 }
 
 ssize_t mk_job_room(struct mk_conn *c, size_t max)

@@ -13,8 +13,9 @@
  * buffer back: the next connection reads into it. So the heads of those that wait lie one behind the other.
  */
 enum {
-    MK_JOB_ARENA = 512,  /* first block of the request's arena */
-    MK_JOB_HELD_MAX = 2, /* from a part of a block to one of its own, from there to the heap */
+    MK_JOB_ARENA = 512, /* first block of the request's arena */
+    MK_JOB_HELD_MAX =
+        2, /* from a part of a block to one of its own, from there to the heap; or from heap to heap */
 };
 
 /** A block of w->inputs. */
@@ -39,8 +40,9 @@ struct mk_job {
     uint32_t in_cap;
     bool is_last; /* the rest of the block is this job's */
     uint8_t nheld;
-    struct mk_input *held
-        [MK_JOB_HELD_MAX]; /* blocks in which the texts of its request still lie, after the input was moved */
+    uint8_t held_heap; /* bit i: held[i] is of the heap, not a block */
+    void *held
+        [MK_JOB_HELD_MAX]; /* buffers in which the texts of its request still lie, after the input was moved */
     struct mk_request request;
     char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
 };
@@ -62,7 +64,17 @@ static inline size_t mk_job_input(const struct mk_job *job)
     return job->in_end - job->in_body;
 }
 
-/** Give back the blocks that only texts of the last request lay in. */
+/** Bytes of the heap that it has. What was left of them is no larger than what is in use. */
+static inline size_t mk_job_heap(const struct mk_job *job)
+{
+    size_t buffers = !job->input;
+
+    for (uint8_t i = 0; i < job->nheld; i++)
+        buffers += job->held_heap >> i & 1;
+    return buffers * job->in_cap;
+}
+
+/** Give back the buffers that only texts of the last request lay in. */
 void mk_job_let_go(struct mk_worker *w, struct mk_job *job);
 
 /** Bytes that are not used yet begin a message: the request's head. */

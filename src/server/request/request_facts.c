@@ -170,12 +170,25 @@ struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
     return mk_h1_head_find(&r->head, r->text, name);
 }
 
-void mk_request_headers(const struct mk_request *r, struct mk_request_headers *headers)
+static void fill_headers(struct mk_request_headers *headers, const struct mk_request *r)
 {
     headers->content_type = mk_request_field(r, MK_FIELD_CONTENT_TYPE);
     headers->connection = mk_request_field(r, MK_FIELD_CONNECTION);
     headers->if_modified_since = mk_request_field(r, MK_FIELD_IF_MODIFIED_SINCE);
     headers->range = mk_request_field(r, MK_FIELD_RANGE);
+}
+
+/* Callers who were built with a shorter struct get a copy. */
+void mk_request_headers(const struct mk_request *r, struct mk_request_headers *headers)
+{
+    struct mk_request_headers all = {.size = headers->size};
+
+    if (headers->size >= sizeof(all)) {
+        fill_headers(headers, r);
+        return;
+    }
+    fill_headers(&all, r);
+    memcpy(headers, &all, headers->size);
 }
 
 bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,

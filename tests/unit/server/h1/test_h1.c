@@ -277,7 +277,7 @@ static unsigned walk_exchange(const struct exchange *e, size_t in_piece, size_t 
         still = walk(lb.conn, e->sentence, &seen) && in_at == lb.in_at && out_len == lb.out_len
                     ? still + 1
                     : 0;
-    } while (!lb.conn->closed && still < 3);
+    } while (!loopback_is_closed(&lb) && still < 3);
     loopback_close(&lb);
     loopback_free(&lb);
     return seen;
