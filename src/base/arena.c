@@ -2,21 +2,10 @@
 #include "base/arena.h"
 
 #include "base/heap.h"
+#include "base/poison.h"
 
 #include <stdalign.h>
 #include <stdio.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
-#endif
-#endif
-#ifndef ASAN_POISON_MEMORY_REGION
-#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#endif
 
 enum {
     ALIGN = alignof(max_align_t),
@@ -46,7 +35,7 @@ static void use_space(struct mk_arena *a, char *p, size_t len)
 
     a->at = len > skip ? p + skip : p;
     a->end = len > skip ? p + len : p;
-    ASAN_POISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    mk_poison(a->at, (size_t)(a->end - a->at));
 }
 
 void mk_arena_init(struct mk_arena *a, void *first, size_t first_len, size_t max)
@@ -64,7 +53,7 @@ void mk_arena_fini(struct mk_arena *a)
         a->hooks = hook->next;
         hook->fn(hook->arg);
     }
-    ASAN_UNPOISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    mk_unpoison(a->at, (size_t)(a->end - a->at));
     while (a->block) {
         struct mk_arena_block *block = a->block;
 
@@ -92,7 +81,7 @@ static int add_space(struct mk_arena *a)
 
     if (!block)
         return MK_E_NOMEM;
-    ASAN_UNPOISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    mk_unpoison(a->at, (size_t)(a->end - a->at));
     use_space(a, block->bytes, len);
     return 0;
 }
@@ -129,7 +118,7 @@ void *mk_arena_alloc(struct mk_arena *a, size_t size)
     p = a->at;
     a->at += size;
     count(a, size);
-    ASAN_UNPOISON_MEMORY_REGION(p, size);
+    mk_unpoison(p, size);
     return p;
 }
 

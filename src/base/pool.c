@@ -2,8 +2,9 @@
 #include "base/pool.h"
 
 #include "base/code.h"
-#include "base/invariant.h"
 #include "base/heap.h"
+#include "base/invariant.h"
+#include "base/poison.h"
 
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -25,7 +26,8 @@ static const uint64_t all_free = ~UINT64_C(1);
 
 void mk_pool_init(struct mk_pool *p, size_t block_size)
 {
-    *p = (struct mk_pool){.block_size = (block_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)};
+    *p = (struct mk_pool){.size = block_size,
+                          .block_size = (block_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)};
     p->chunk_size = (size_t)sysconf(_SC_PAGESIZE);
     while (p->chunk_size < p->block_size * BLOCKS)
         p->chunk_size *= 2;
@@ -46,6 +48,7 @@ static struct chunk *add_chunk(struct mk_pool *p)
         return NULL;
     c->free = all_free;
     c->dirty = 0;
+    mk_poison(c + 1, p->chunk_size - sizeof(*c));
     mk_list_add_tail(&p->free_chunks, &c->link);
     return c;
 }
@@ -53,6 +56,7 @@ static struct chunk *add_chunk(struct mk_pool *p)
 static void drop_chunk(struct mk_pool *p, struct chunk *c)
 {
     mk_list_remove(&c->link);
+    mk_unpoison(c, p->chunk_size);
     mk_heap_unmap(c, p->chunk_size);
 }
 
@@ -70,6 +74,7 @@ void *mk_pool_get(struct mk_pool *p)
                           : MK_CONTAINER_OF(p->free_chunks.next, struct chunk, link);
     uint64_t warm;
     unsigned index;
+    char *block;
 
     if (!c)
         return NULL;
@@ -83,7 +88,9 @@ void *mk_pool_get(struct mk_pool *p)
     }
     if (++p->used > p->peak)
         p->peak = p->used;
-    return (char *)c + index * p->block_size;
+    block = (char *)c + index * p->block_size;
+    mk_unpoison(block, p->size);
+    return block;
 }
 
 void mk_pool_put(struct mk_pool *p, void *block)
@@ -97,6 +104,7 @@ void mk_pool_put(struct mk_pool *p, void *block)
         mk_list_add_tail(&p->free_chunks, &c->link);
     }
     c->free |= UINT64_C(1) << index;
+    mk_poison(block, p->block_size);
     p->used--;
 }
 

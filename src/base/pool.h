@@ -13,8 +13,10 @@ enum { MK_POOL_SOME = 2 * 63 };
 /*
  * Blocks of one size for one thread. They come in chunks mapped from the system, of which only
  * the pages in use cost memory; pages that a peak has left behind go back with mk_pool_trim.
+ * The address sanitizer reports an access to a block that is not out, or behind its size.
  */
 struct mk_pool {
+    size_t size;       /* of a block, as asked for */
     size_t block_size; /* rounded up for alignment */
     size_t chunk_size; /* a power of two; chunks are aligned to it */
     struct mk_list free_chunks, full_chunks;

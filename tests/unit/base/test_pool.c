@@ -2,6 +2,7 @@
 #include "base_test.h"
 
 #include "base/invariant.h"
+#include "base/poison.h"
 #include "base/pool.h"
 
 #include <stdlib.h>
@@ -243,6 +244,35 @@ static void random_use_keeps_blocks_whole(void **state)
     mk_pool_fini(&p);
 }
 
+/* A read of what was put back, or behind a block, is reported where there is a sanitizer. */
+static void what_is_not_out_is_poisoned(void **state)
+{
+    enum { SIZE = 104 };
+    struct mk_pool p;
+    unsigned char *a, *b;
+
+    (void)state;
+    if (!MK_HAS_POISON)
+        skip();
+    mk_pool_init(&p, SIZE);
+    a = mk_pool_get(&p);
+    b = mk_pool_get(&p);
+    assert_false(mk_is_poisoned(a) || mk_is_poisoned(a + SIZE - 1));
+    assert_true(mk_is_poisoned(a + SIZE) && mk_is_poisoned(b + SIZE));
+    assert_true(mk_is_poisoned(b + p.block_size)); /* never out yet */
+    mk_pool_put(&p, a);
+    assert_true(mk_is_poisoned(a) && mk_is_poisoned(a + SIZE - 1));
+    assert_false(mk_is_poisoned(b));
+    assert_ptr_equal(mk_pool_get(&p), a);
+    assert_false(mk_is_poisoned(a));
+    mk_pool_put(&p, a);
+    mk_pool_put(&p, b);
+    (void)mk_pool_trim(&p);
+    assert_true(mk_is_poisoned(b));
+    mk_pool_fini(&p);
+    assert_false(mk_is_poisoned(b)); /* what is mapped there next is somebody else's */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +284,7 @@ int main(void)
         LEAK_CHECKED(trim_gives_back_what_a_peak_left),
         LEAK_CHECKED(trim_leaves_what_is_needed_again_and_again),
         LEAK_CHECKED(random_use_keeps_blocks_whole),
+        LEAK_CHECKED(what_is_not_out_is_poisoned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,15 @@ static void find_conn(void *block, void *arg)
         lb->conn = c;
 }
 
+static void find_open(void *block, void *arg)
+{
+    const struct mk_conn *c = block;
+    const struct loopback **lb = arg;
+
+    if (*lb && c->endpoint == &(*lb)->endpoint && !c->closed)
+        *lb = NULL;
+}
+
 void loopback_open(struct loopback *lb)
 {
     int fd = epoll_create1(EPOLL_CLOEXEC); /* a descriptor on which nothing ever happens */
@@ -141,8 +150,11 @@ void loopback_open(struct loopback *lb)
 
 bool loopback_is_closed(const struct loopback *lb)
 {
-    return !lb->conn ||
-           lb->conn->closed; /* a buried block stays readable until its pool is trimmed */
+    const struct loopback *sought = lb->conn ? lb : NULL;
+
+    if (sought) /* its memory may be another's by now */
+        mk_pool_each(&lb->worker->conns, find_open, &sought);
+    return !lb->conn || sought;
 }
 
 void loopback_say(struct loopback *lb, struct mk_str in)
