@@ -27,7 +27,9 @@ bool json_needs_digits(double number, const struct json_number *digits)
     const bool is_large = fabs(number) >= exact;
     const bool is_short = digits->end - digits->begin <= EXACT_LEN;
 
-    if (!is_whole(number) || (!is_large && is_short && (number != 0 || digits->value == 0)))
+    if (is_short && !is_large && (number != 0 || digits->value == 0)) /* as most are */
+        return false;
+    if (!is_whole(number))
         return false;
     return check_integer(digits) == 0 ? is_large : fabs(number) < 0x1p64;
 }

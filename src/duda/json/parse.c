@@ -67,30 +67,16 @@ static char *take_text(struct reader *r)
     return text;
 }
 
-static bool add_string(struct reader *r)
-{
-    char *text = take_text(r);
-    json_t *item = add(r, cJSON_String);
-
-    if (item)
-        item->valuestring = text;
-    return item != NULL;
-}
-
-static bool add_number(struct reader *r)
+static bool take_number(struct reader *r, json_t *item)
 {
     const char *digits = r->read.number.begin;
     const size_t len = (size_t)(r->read.number.end - digits);
     double number;
-    json_t *item;
 
     if (!json_number_double(&r->read.number, &number)) {
         r->read.p = digits; /* that is where the error is */
         return fail(r, "the number is too large");
     }
-    item = add(r, cJSON_Number);
-    if (!item)
-        return false;
     json_set_number(item, number);
     if (json_needs_digits(number, &r->read.number)) {
         item->valuestring = memcpy(r->read.to, digits, len);
@@ -98,24 +84,6 @@ static bool add_number(struct reader *r)
         *r->read.to++ = '\0';
     }
     return true;
-}
-
-static bool add_bool(struct reader *r, bool is_true)
-{
-    json_t *item = add(r, is_true ? cJSON_True : cJSON_False);
-
-    if (item)
-        item->valueint = is_true;
-    return item != NULL;
-}
-
-static bool open_list(struct reader *r, int type)
-{
-    json_t *item = add(r, type);
-
-    if (item)
-        r->open[r->depth++] = (struct level){.list = item};
-    return item != NULL;
 }
 
 static bool close_list(struct reader *r)
@@ -129,26 +97,44 @@ static bool close_list(struct reader *r)
     return unique > 0 || fail(r, unique == 0 ? "the object has a key twice" : no_memory);
 }
 
+static bool take_value(struct reader *r, int kind)
+{
+    static const int types[] = {
+        [MK_JSON_NULL] = cJSON_NULL,     [MK_JSON_FALSE] = cJSON_False,
+        [MK_JSON_TRUE] = cJSON_True,     [MK_JSON_NUMBER] = cJSON_Number,
+        [MK_JSON_STRING] = cJSON_String, [MK_JSON_ARRAY] = cJSON_Array,
+        [MK_JSON_OBJECT] = cJSON_Object,
+    };
+    json_t *item = add(r, types[kind]);
+
+    if (!item)
+        return false;
+    switch (kind) {
+    case MK_JSON_STRING:
+        item->valuestring = take_text(r);
+        return true;
+    case MK_JSON_NUMBER:
+        return take_number(r, item);
+    case MK_JSON_ARRAY:
+    case MK_JSON_OBJECT:
+        r->open[r->depth++] = (struct level){.list = item};
+        return true;
+    default:
+        item->valueint = kind == MK_JSON_TRUE;
+        return true;
+    }
+}
+
 static bool take(struct reader *r, int kind)
 {
     switch (kind) {
     case MK_JSON_KEY:
         r->key = take_text(r);
         return true;
-    case MK_JSON_STRING:
-        return add_string(r);
-    case MK_JSON_NUMBER:
-        return add_number(r);
-    case MK_JSON_ARRAY:
-        return open_list(r, cJSON_Array);
-    case MK_JSON_OBJECT:
-        return open_list(r, cJSON_Object);
     case MK_JSON_CLOSE:
         return close_list(r);
-    case MK_JSON_NULL:
-        return add(r, cJSON_NULL) != NULL;
     default:
-        return add_bool(r, kind == MK_JSON_TRUE);
+        return take_value(r, kind);
     }
 }
 

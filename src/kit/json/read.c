@@ -155,7 +155,7 @@ static int end_string(struct json_read *r)
 
 static int go_on_string(struct json_read *r)
 {
-    int result = 1;
+    int result = 1, n;
 
     if (r->carried > 0)
         result = take_special(r);
@@ -168,6 +168,12 @@ static int go_on_string(struct json_read *r)
             return r->is_last ? bad(r, "the string does not end") : pause(r, STRING);
         if (*r->p == '"')
             return end_string(r);
+        if ((size_t)(r->end - r->p) >= JSON_CHARACTER_SHORT &&
+            (size_t)(r->room_end - r->to) >= JSON_CHARACTER_SHORT &&
+            (n = json_take_short(r->p, &r->to)) > 0) {
+            r->p += n;
+            continue;
+        }
         if (r->p == limit && !json_is_special(*r->p, true))
             return json_read_fail(r, MK_E_LIMIT, "the string is too long");
         result = take_special(r);
@@ -277,9 +283,25 @@ static int go_on_word(struct json_read *r)
     return len == wanted ? end_word(r) : pause(r, WORD);
 }
 
+/* @return how long the word is; 0: it is not there as a whole */
+static size_t whole_word(const char *p, size_t left)
+{
+    if (left < sizeof("false") - 1)
+        return 0;
+    if (memcmp(p, "null", 4) == 0 || memcmp(p, "true", 4) == 0)
+        return 4;
+    return memcmp(p, "false", 5) == 0 ? 5 : 0;
+}
+
 static int read_word(struct json_read *r)
 {
+    const size_t len = whole_word(r->p, (size_t)(r->end - r->p));
+
     r->word = *r->p == 'n' ? "null" : *r->p == 't' ? "true" : "false";
+    if (len > 0) {
+        r->p += len;
+        return end_word(r);
+    }
     r->word_len = 0;
     return go_on_word(r);
 }
@@ -318,9 +340,13 @@ static int read_value(struct json_read *r)
     if (r->values_left == 0)
         return json_read_fail(r, MK_E_LIMIT, "too many values");
     r->values_left--;
-    switch (*r->p) {
-    case '"':
+    if (*r->p == '"') /* as most are */
         return read_string(r, false);
+    if (*r->p >= '0' && *r->p <= '9')
+        return read_number(r);
+    switch (*r->p) {
+    case '-':
+        return read_number(r);
     case '[':
     case '{':
         return open_list(r);
@@ -329,9 +355,7 @@ static int read_value(struct json_read *r)
     case 'f':
         return read_word(r);
     default:
-        if (*r->p != '-' && (*r->p < '0' || *r->p > '9'))
-            return bad(r, "a value is expected");
-        return read_number(r);
+        return bad(r, "a value is expected");
     }
 }
 
@@ -428,7 +452,7 @@ int json_read_next(struct json_read *r)
         return r->error;
     if (r->part != NONE)
         return go_on(r);
-    if (r->state == AFTER && r->depth > 0 && r->p < r->end && *r->p == ',') { /* as in most texts */
+    if (r->state == AFTER && r->depth > 0 && r->p < r->end && *r->p == ',') {
         r->p++;
         r->state = r->is_in_object ? KEY : VALUE;
     }
