@@ -3,31 +3,40 @@
 
 #include "kit/text/words.h"
 
-/* Sections 4.1.4 and 4.1.5: before the one, not before the other. */
-static bool is_in_time(struct json claims, const struct demands *d, int64_t now_s)
+/* RFC 7519 section 2: seconds since 1970, perhaps with a fraction, which is cut. @return false: none from 0 to 2^53 */
+static bool read_date(const struct mk_json_value *value, int64_t *at_s)
 {
-    struct json ends = json_member(claims, "exp"), begins = json_member(claims, "nbf");
-    int64_t leeway_s = d->leeway_ms / 1000, at;
+    double number;
 
-    if (ends.kind == JSON_NONE ? !d->may_last : !json_count(ends, &at) || now_s >= at + leeway_s)
+    if (mk_json_double(value, &number) < 0 || number < 0 || number > 0x1p53)
         return false;
-    return begins.kind == JSON_NONE || (json_count(begins, &at) && now_s >= at - leeway_s);
+    *at_s = (int64_t)number;
+    return true;
 }
 
-static bool is_text(struct json value, struct mk_str wanted)
+/* Sections 4.1.4 and 4.1.5: before the one, not before the other. */
+static bool is_in_time(const struct mk_json_value *claims, const struct demands *d, int64_t now_s)
 {
-    return value.kind == JSON_STRING && text_is(value.text, wanted);
+    const struct mk_json_value *ends = mk_json_member(claims, MK_STR("exp")),
+                               *begins = mk_json_member(claims, MK_STR("nbf"));
+    int64_t leeway_s = d->leeway_ms / 1000, at;
+
+    if (!ends ? !d->may_last : !read_date(ends, &at) || now_s >= at + leeway_s)
+        return false;
+    return !begins || (read_date(begins, &at) && now_s >= at - leeway_s);
+}
+
+static bool is_text(const struct mk_json_value *value, struct mk_str wanted)
+{
+    return value && value->kind == MK_JSON_STRING && text_is(value->text, wanted);
 }
 
 /* Is a value this text, or a list with it? */
-static bool has(struct json value, struct mk_str wanted)
+static bool has(const struct mk_json_value *value, struct mk_str wanted)
 {
-    struct mk_str rest = value.text;
-    struct json item;
-
-    if (value.kind != JSON_ARRAY)
+    if (!value || value->kind != MK_JSON_ARRAY)
         return is_text(value, wanted);
-    while ((item = json_next(&rest)).kind != JSON_NONE) {
+    for (const struct mk_json_value *item = value->first; item; item = item->next) {
         if (is_text(item, wanted))
             return true;
     }
@@ -35,9 +44,9 @@ static bool has(struct json value, struct mk_str wanted)
 }
 
 /* Section 4.1.3: a token for somebody else is none. */
-static bool is_for_us(struct json claims, const struct mk_words *audience)
+static bool is_for_us(const struct mk_json_value *claims, const struct mk_words *audience)
 {
-    struct json value = json_member(claims, "aud");
+    const struct mk_json_value *value = mk_json_member(claims, MK_STR("aud"));
 
     for (size_t i = 0; i < audience->count; i++) {
         if (has(value, audience->items[i]))
@@ -47,28 +56,44 @@ static bool is_for_us(struct json claims, const struct mk_words *audience)
 }
 
 /* A text may be a list of words with blanks between them, as scope is (RFC 8693 section 4.2). */
-static bool is_met(struct json claims, const struct demand *demand)
+static bool has_word(struct mk_str text, struct mk_str wanted)
 {
-    struct json value = json_member(claims, demand->name);
-    struct mk_str rest = value.text, word;
+    struct mk_str word;
 
-    if (has(value, demand->value))
-        return true;
-    if (value.kind == JSON_TRUE || value.kind == JSON_FALSE || value.kind == JSON_NUMBER)
-        return text_is(value.text, demand->value);
-    while (value.kind == JSON_STRING && (word = text_next_word(&rest)).p) {
-        if (text_is(word, demand->value))
+    while ((word = text_next_word(&text)).p) {
+        if (text_is(word, wanted))
             return true;
     }
     return false;
 }
 
-enum claims_verdict jwt_claims_judge(struct json claims, const struct demands *demands,
-                                     int64_t now_s)
+static bool is_met(const struct mk_json_value *claims, const struct demand *demand)
+{
+    const struct mk_json_value *value = mk_json_member(claims, mk_str_from(demand->name));
+
+    if (!value)
+        return false;
+    switch (value->kind) {
+    case MK_JSON_TRUE:
+        return text_is(demand->value, MK_STR("true"));
+    case MK_JSON_FALSE:
+        return text_is(demand->value, MK_STR("false"));
+    case MK_JSON_NUMBER:
+        return text_is(value->text, demand->value);
+    case MK_JSON_STRING:
+        return text_is(value->text, demand->value) || has_word(value->text, demand->value);
+    default:
+        return has(value, demand->value);
+    }
+}
+
+enum claims_verdict jwt_claims_judge(const struct mk_json_value *claims,
+                                     const struct demands *demands, int64_t now_s)
 {
     if (!is_in_time(claims, demands, now_s) || !is_for_us(claims, &demands->audience))
         return CLAIMS_INVALID;
-    if (demands->issuer && !is_text(json_member(claims, "iss"), mk_str_from(demands->issuer)))
+    if (demands->issuer &&
+        !is_text(mk_json_member(claims, MK_STR("iss")), mk_str_from(demands->issuer)))
         return CLAIMS_INVALID;
     for (const struct demand *d = demands->first; d; d = d->next) {
         if (!is_met(claims, d))

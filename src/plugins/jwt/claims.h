@@ -2,9 +2,11 @@
 #ifndef JWT_CLAIMS_H
 #define JWT_CLAIMS_H
 
-#include "kit/json/json.h"
-
 #include <monkey/settings.h>
+#include <monkey/web/json_read.h>
+
+#include <stdbool.h>
+#include <string.h>
 
 /* What a place demands of the claims of a token (RFC 7519 section 4.1) whose signature is right. Pure. */
 
@@ -30,7 +32,14 @@ enum claims_verdict {
 };
 
 /** @param now_s  seconds since 1970 */
-enum claims_verdict jwt_claims_judge(struct json claims, const struct demands *demands,
-                                     int64_t now_s);
+enum claims_verdict jwt_claims_judge(const struct mk_json_value *claims,
+                                     const struct demands *demands, int64_t now_s);
+
+/** @return whether a value is a string without U+0000, which would end it for others. */
+static inline bool jwt_text_is_plain(const struct mk_json_value *value)
+{
+    return value->kind == MK_JSON_STRING &&
+           (value->text.len == 0 || !memchr(value->text.p, '\0', value->text.len));
+}
 
 #endif

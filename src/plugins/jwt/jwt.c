@@ -254,14 +254,14 @@ static bool is_signed(const struct mk_context *ctx, const struct place *p, struc
 }
 
 /* A name with control bytes would be another one in logs and for programs. */
-static enum finding take_user(struct mk_request *r, struct json claim, char *room)
+static enum finding take_user(struct mk_request *r, const struct mk_json_value *claim)
 {
     struct mk_str user;
 
-    if (claim.kind == JSON_NONE)
+    if (!claim)
         return VALID;
-    user = claim.kind == JSON_NUMBER ? claim.text : json_string(claim, room);
-    if (!user.p || user.len > USER_MAX)
+    user = claim->text;
+    if ((claim->kind != MK_JSON_NUMBER && claim->kind != MK_JSON_STRING) || user.len > USER_MAX)
         return INVALID;
     for (size_t i = 0; i < user.len; i++) {
         if ((unsigned char)user.p[i] < ' ' || user.p[i] == 0x7f)
@@ -270,23 +270,37 @@ static enum finding take_user(struct mk_request *r, struct json claim, char *roo
     return mk_request_set_user(r, user) < 0 ? NO_ROOM : VALID;
 }
 
-static enum finding judge(struct mk_request *r, const struct mk_context *ctx, const struct place *p,
-                          struct mk_str text)
+static enum finding judge_token(struct mk_request *r, const struct mk_context *ctx,
+                                const struct place *p, struct mk_str text,
+                                const struct token *token)
 {
     static const enum finding findings[] = {
         [CLAIMS_RIGHT] = VALID, [CLAIMS_INVALID] = INVALID, [CLAIMS_LACKING] = LACKING};
+    enum finding finding;
+
+    if (!is_signed(ctx, p, text, token))
+        return INVALID;
+    finding = findings[jwt_claims_judge(token->claims, &p->demands, mk_worker_wall_s(ctx->worker))];
+    return finding == VALID ? take_user(r, mk_json_member(token->claims, mk_str_from(p->user)))
+                            : finding;
+}
+
+static enum finding judge(struct mk_request *r, const struct mk_context *ctx, const struct place *p,
+                          struct mk_str text)
+{
     char *room = mk_request_alloc(r, TOKEN_ROOM);
     struct token token;
     enum finding finding;
+    int err;
 
     if (!room)
         return NO_ROOM;
-    if (!jwt_token_read(text, room, &token) || !is_signed(ctx, p, text, &token))
-        return INVALID;
-    finding = findings[jwt_claims_judge(token.claims, &p->demands, mk_worker_wall_s(ctx->worker))];
-    if (finding != VALID)
-        return finding;
-    return take_user(r, json_member(token.claims, p->user), room + TOKEN_MAX);
+    err = jwt_token_read(text, room, &token);
+    if (err < 0)
+        return err == MK_E_NOMEM ? NO_ROOM : INVALID;
+    finding = judge_token(r, ctx, p, text, &token);
+    jwt_token_fini(&token);
+    return finding;
 }
 
 /* RFC 6750 section 3.1: what was wrong is said of a token alone, not to clients that have none. */

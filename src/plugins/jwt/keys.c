@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "claims.h"
 #include "keys.h"
 #include "signature.h"
 
-#include "kit/json/json.h"
 #include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
@@ -96,32 +96,36 @@ static struct keys *keys_of_pem(struct mk_str text, const char **why)
 
 /* ---- a set of keys ---- */
 
-static bool member_is(struct json object, const char *name, const char *wanted)
+static const struct mk_json_value *member(const struct mk_json_value *object, const char *name)
 {
-    struct json member = json_member(object, name);
+    return mk_json_member(object, mk_str_from(name));
+}
 
-    return member.kind == JSON_STRING && text_is(member.text, mk_str_from(wanted));
+static bool member_is(const struct mk_json_value *object, const char *name, const char *wanted)
+{
+    const struct mk_json_value *value = member(object, name);
+
+    return value && value->kind == MK_JSON_STRING && text_is(value->text, mk_str_from(wanted));
 }
 
 /* RFC 7517 sections 4.2 and 4.4: a key for something else is none for signatures. */
-static bool is_for(struct json jwk, enum algorithm algorithm)
+static bool is_for(const struct mk_json_value *jwk, enum algorithm algorithm)
 {
-    return (json_member(jwk, "use").kind == JSON_NONE || member_is(jwk, "use", "sig")) &&
-           (json_member(jwk, "alg").kind == JSON_NONE ||
-            member_is(jwk, "alg", jwt_algorithm_name(algorithm)));
+    return (!member(jwk, "use") || member_is(jwk, "use", "sig")) &&
+           (!member(jwk, "alg") || member_is(jwk, "alg", jwt_algorithm_name(algorithm)));
 }
 
 /* @param bytes  room for NUMBER_MAX. @return how many; -1: the member is malformed */
-static ssize_t bytes_of(struct json jwk, const char *name, uint8_t *bytes)
+static ssize_t bytes_of(const struct mk_json_value *jwk, const char *name, uint8_t *bytes)
 {
-    struct json member = json_member(jwk, name);
+    const struct mk_json_value *value = member(jwk, name);
 
-    if (member.kind != JSON_STRING || member.text.len > NUMBER_MAX)
+    if (!value || value->kind != MK_JSON_STRING || value->text.len > NUMBER_MAX)
         return -1;
-    return base64url_decode(bytes, member.text.p, member.text.len);
+    return base64url_decode(bytes, value->text.p, value->text.len);
 }
 
-static bool read_secret(struct json jwk, struct key *key)
+static bool read_secret(const struct mk_json_value *jwk, struct key *key)
 {
     uint8_t bytes[NUMBER_MAX + 2];
     ssize_t len = bytes_of(jwk, "k", bytes);
@@ -132,7 +136,8 @@ static bool read_secret(struct json jwk, struct key *key)
     return key->secret.p;
 }
 
-static bool read_public(struct json jwk, const char *first, const char *second, struct key *key)
+static bool read_public(const struct mk_json_value *jwk, const char *first, const char *second,
+                        struct key *key)
 {
     uint8_t a[NUMBER_MAX + 2], b[NUMBER_MAX + 2];
     ssize_t na = bytes_of(jwk, first, a), nb = bytes_of(jwk, second, b);
@@ -143,23 +148,20 @@ static bool read_public(struct json jwk, const char *first, const char *second, 
     return key->pkey;
 }
 
-static bool read_id(struct json jwk, struct key *key)
+static bool read_id(const struct mk_json_value *jwk, struct key *key)
 {
-    struct json id = json_member(jwk, "kid");
-    char text[ID_MAX];
+    const struct mk_json_value *id = member(jwk, "kid");
 
-    if (id.kind == JSON_NONE)
+    if (!id)
         return true;
-    if (id.text.len > ID_MAX)
+    if (id->text.len > ID_MAX || !jwt_text_is_plain(id))
         return false;
-    key->id = json_string(id, text);
-    if (key->id.p)
-        key->id = copy(key->id);
+    key->id = copy(id->text);
     return key->id.p;
 }
 
 /* @return false: it is malformed */
-static bool read_key(struct json jwk, struct key *key)
+static bool read_key(const struct mk_json_value *jwk, struct key *key)
 {
     if (key->algorithm == HS256 && !read_secret(jwk, key))
         return false;
@@ -170,7 +172,7 @@ static bool read_key(struct json jwk, struct key *key)
     return read_id(jwk, key);
 }
 
-static enum algorithm algorithm_of_key(struct json jwk)
+static enum algorithm algorithm_of_key(const struct mk_json_value *jwk)
 {
     enum algorithm algorithm = NO_ALGORITHM;
 
@@ -183,14 +185,13 @@ static enum algorithm algorithm_of_key(struct json jwk)
     return algorithm != NO_ALGORITHM && is_for(jwk, algorithm) ? algorithm : NO_ALGORITHM;
 }
 
-static const char *read_set(struct mk_str text, struct keys *keys)
+static const char *take_set(const struct mk_json_value *root, struct keys *keys)
 {
-    struct json set = json_member(json_parse(text), "keys"), jwk;
-    struct mk_str rest = set.text;
+    const struct mk_json_value *set = member(root, "keys");
 
-    if (set.kind != JSON_ARRAY)
+    if (!set || set->kind != MK_JSON_ARRAY)
         return "it is no JWK Set";
-    while ((jwk = json_next(&rest)).kind != JSON_NONE) {
+    for (const struct mk_json_value *jwk = set->first; jwk; jwk = jwk->next) {
         enum algorithm algorithm = algorithm_of_key(jwk);
 
         if (algorithm == NO_ALGORITHM)
@@ -202,6 +203,19 @@ static const char *read_set(struct mk_str text, struct keys *keys)
             return "one of its keys is malformed or too weak";
     }
     return keys->count > 0 ? NULL : "it has no key of HS256, RS256 or ES256";
+}
+
+static const char *read_set(struct mk_str text, struct keys *keys)
+{
+    const struct mk_json_value *root;
+    const char *why;
+    const int err = mk_json_read(text, NULL, &root, NULL);
+
+    if (err < 0)
+        return err == MK_E_NOMEM ? "out of memory" : "it is no JWK Set";
+    why = take_set(root, keys);
+    mk_json_free(root);
+    return why;
 }
 
 static struct keys *keys_of_set(struct mk_str text, const char **why)

@@ -81,8 +81,11 @@ static bool is_valid(const struct keys *keys, struct mk_str text)
 
     assert_non_null(copy);
     memcpy(copy, text.p, text.len);
-    valid = jwt_token_read((struct mk_str){copy, text.len}, room, &t) &&
-            jwt_keys_verify(keys, t.algorithm, t.id, t.signed_text, t.signature);
+    valid = jwt_token_read((struct mk_str){copy, text.len}, room, &t) == 0;
+    if (valid) {
+        valid = jwt_keys_verify(keys, t.algorithm, t.id, t.signed_text, t.signature);
+        jwt_token_fini(&t);
+    }
     free(copy);
     return valid;
 }
@@ -176,8 +179,11 @@ static void test_malformed_tokens(void **state)
         len += put_part(text + len, rows[i].claims);
         text[len++] = '.';
         len += put_part(text + len, "signature");
-        if (jwt_token_read((struct mk_str){text, len}, room, &t) != rows[i].is_read)
+        if (jwt_token_read((struct mk_str){text, len}, room, &t) !=
+            (rows[i].is_read ? 0 : MK_E_BAD))
             fail_msg("row %zu: %s", i, rows[i].header);
+        if (rows[i].is_read)
+            jwt_token_fini(&t);
     }
 }
 
@@ -192,9 +198,10 @@ static void test_too_long_a_token(void **state)
     len += put_part(text + len, "{}");
     text[len++] = '.';
     memset(text + len, 'A', sizeof(text) - len);
-    assert_true(jwt_token_read((struct mk_str){text, TOKEN_MAX - 1}, room, &t) ||
-                jwt_token_read((struct mk_str){text, TOKEN_MAX}, room, &t));
-    assert_false(jwt_token_read((struct mk_str){text, TOKEN_MAX + 1}, room, &t));
+    assert_true(jwt_token_read((struct mk_str){text, TOKEN_MAX - 1}, room, &t) == 0 ||
+                jwt_token_read((struct mk_str){text, TOKEN_MAX}, room, &t) == 0);
+    jwt_token_fini(&t);
+    assert_int_equal(jwt_token_read((struct mk_str){text, TOKEN_MAX + 1}, room, &t), MK_E_BAD);
 }
 
 static void test_files_that_are_refused(void **state)
