@@ -99,6 +99,7 @@ struct hpack_encoder {
     uint8_t newest[HPACK_CHAINS]; /* number of the newest entry of each chain */
     uint8_t used[HPACK_PLACES]; /* of the entry that the field at each place of a block had last */
     uint8_t place;              /* of the field that was encoded last */
+    uint8_t nseen;              /* tags that were put there so far, or fewer: by its low bits */
     uint16_t seen[HPACK_SEEN];  /* tags of fields that enter the table when they come again */
     uint32_t wanted;            /* table's size that the peer's settings say now */
     uint32_t smallest;          /* that they said since the last block */

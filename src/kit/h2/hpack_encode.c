@@ -235,13 +235,15 @@ static bool enter(struct hpack_encoder *e, const struct hpack_field *f, uint16_t
     return true;
 }
 
+/* The oldest tag makes room, so fields of a block never drive each other out. */
 static bool came_before(struct hpack_encoder *e, uint16_t tag)
 {
-    uint16_t *const seen = &e->seen[tag % HPACK_SEEN];
-    const bool is_same = *seen == tag;
-
-    *seen = tag;
-    return is_same;
+    for (unsigned i = 0; i < HPACK_SEEN; i++) {
+        if (e->seen[i] == tag)
+            return true;
+    }
+    e->seen[e->nseen++ % HPACK_SEEN] = tag;
+    return false;
 }
 
 /* One large field would drive out most of the others. */

@@ -841,6 +841,32 @@ static void test_tables_are_bounded(void **state)
     close_pair(&p);
 }
 
+/* What two fields of a block are remembered by may be alike in parts: both enter the table when they come again. */
+static void test_fields_that_come_again_enter_the_table(void **state)
+{
+    uint8_t block[256];
+
+    (void)state;
+    for (unsigned seed = 0; seed < 500; seed++) {
+        struct hpack_encoder e;
+        char tag[32], date[40];
+        uint8_t *end = block;
+
+        (void)snprintf(tag, sizeof(tag), "\"%08x-d\"", seed * 2654435761U);
+        (void)snprintf(date, sizeof(date), "Sat, 28 Nov 2026 17:%02u:%02u GMT", seed / 60 % 60,
+                       seed % 60);
+        hpack_encoder_init(&e);
+        for (int i = 0; i < 3; i++) {
+            end = hpack_encode_begin(&e, block);
+            end = hpack_encode(&e, end, MK_STR("etag"), mk_str_from(tag));
+            end = hpack_encode(&e, end, MK_STR("last-modified"), mk_str_from(date));
+        }
+        if (end != block + 2)
+            fail_msg("%s and %s take %td bytes", tag, date, end - block);
+        hpack_encoder_fini(&e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -866,6 +892,7 @@ int main(void)
         cmocka_unit_test(test_an_encoder_without_memory_goes_on),
         cmocka_unit_test(test_random_blocks_come_back),
         cmocka_unit_test(test_tables_are_bounded),
+        cmocka_unit_test(test_fields_that_come_again_enter_the_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
