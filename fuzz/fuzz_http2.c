@@ -80,10 +80,10 @@ struct mk_server *mk_worker_server(const struct mk_worker *worker)
     return NULL;
 }
 
-uint64_t mk_worker_memory(const struct mk_worker *worker)
+bool mk_worker_promise(struct mk_worker *worker, int64_t bytes)
 {
     (void)worker;
-    return 4 << 20;
+    return bytes <= 1 << 20;
 }
 
 bool mk_server_logs(struct mk_server *server, enum mk_log_level level)

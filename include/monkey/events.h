@@ -26,8 +26,15 @@ struct mk_worker;
 /** @return the worker's number, from 0. */
 MK_API unsigned mk_worker_index(const struct mk_worker *w);
 MK_API struct mk_server *mk_worker_server(const struct mk_worker *w);
-/** @return a worker's share of MaxMemory, in bytes: for those that promise memory to peers, such as by windows. */
+/** @return a worker's share of MaxMemory, in bytes. */
 MK_API uint64_t mk_worker_memory(const struct mk_worker *w);
+/**
+ * Promise memory to peers, as by a window that grows: all that is promised on a worker may be a quarter of its share of
+ * MaxMemory as it is now. Below a smaller share after a reload, nothing is promised until enough was given back.
+ * @param bytes  below 0: given back, which always is right
+ * @return false: there is not that much left, and nothing was promised. On the worker's thread.
+ */
+MK_API bool mk_worker_promise(struct mk_worker *w, int64_t bytes);
 /**
  * What a plugin calls on a worker for somebody else, such as a function of a service. When it does not return, the error log
  * gets it while the worker is blocked.

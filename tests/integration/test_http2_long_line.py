@@ -9,7 +9,7 @@ import pytest
 from harness import executable
 from harness.backend import configured
 from harness.config import section
-from harness.http2 import ACK, DATA, END_STREAM, HEADERS, SETTINGS, WINDOW_UPDATE, Frames, frame
+from harness.http2 import ACK, DATA, END_STREAM, HEADERS, PING, SETTINGS, WINDOW_UPDATE, Frames, frame
 from harness.line import Line
 from harness.plugins import load
 
@@ -103,7 +103,7 @@ class Upload:
 
     def __init__(self, client):
         self.client, self.windows, self.answer = client, [65535, 65535], b""
-        self.more = threading.Condition()
+        self.more, self.sending = threading.Condition(), threading.Lock()
         while not (one := client.until(SETTINGS)).flags & ACK and self.windows[1] == 65535:
             for at in range(0, len(one.payload), 6):
                 if one.payload[at:at + 2] == b"\0\4":
@@ -111,7 +111,10 @@ class Upload:
             client.send(frame(SETTINGS, ACK))
 
     def _read(self):
-        while one := self.client.until(WINDOW_UPDATE, DATA, HEADERS):
+        while one := self.client.until(WINDOW_UPDATE, DATA, HEADERS, PING):
+            if one.kind == PING:
+                self._send(frame(PING, ACK, 0, one.payload))
+                continue
             with self.more:
                 if one.kind == WINDOW_UPDATE:
                     self.windows[bool(one.stream)] += int.from_bytes(one.payload, "big")
@@ -120,6 +123,10 @@ class Upload:
                 self.more.notify()
             if one.kind != WINDOW_UPDATE and one.flags & END_STREAM:
                 return
+
+    def _send(self, frames):
+        with self.sending:
+            self.client.send(frames)
 
     def _room(self):
         with self.more:
@@ -136,10 +143,10 @@ class Upload:
         meter, sent, piece = Meter(), 0, frame(DATA, 0, 1, bytes(PIECE))
         while sent < SIZE - PIECE:
             frames = min(self._room(), (SIZE - 1 - sent) // PIECE)
-            self.client.send(piece * frames)
+            self._send(piece * frames)
             sent += frames * PIECE
             meter.note(sent)
-        self.client.send(frame(DATA, END_STREAM, 1, bytes(SIZE - sent)))
+        self._send(frame(DATA, END_STREAM, 1, bytes(SIZE - sent)))
         reader.join(30)
         assert int(self.answer.split()[0]) == SIZE, self.answer
         return meter.share

@@ -86,6 +86,22 @@ def test_the_slowest_go_first(begin):
             connection.stream.exactly(whole)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_smaller_limit_holds_from_the_reload_on(start, tmp_path, workers):
+    """Nothing more comes, and no connection is new: what is held already goes"""
+    def config(most):
+        return {"server": f"Listen 127.0.0.1:0\nListen unix:{tmp_path}/s\nWorkers {workers}\nMaxMemory {most}\n{PATIENT}", "files": FILES}
+
+    server = start(**config("64M"))
+    crowd = [send_half_a_head(server) for _ in range(20)]
+    assert server.get("/a.txt").status == 200
+    assert "made room" not in server.log()
+    server.reload(expect="configuration reloaded", **config("256K"))
+    server.wait_for_log("made room: MaxMemory is used up, closed a connection")
+    assert server.get("/a.txt").status == 200
+    assert crowd
+
+
 def flood(conn, _):
     """Change the protocol, and send until the server takes no more."""
     conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: flood\r\n\r\n")

@@ -4,6 +4,7 @@
 
 #include "kit/h2/session.h"
 
+#include <monkey/events.h>
 #include <monkey/stream.h>
 
 /* A session over a stream: bytes in, frames out, for whoever owns both. */
@@ -22,10 +23,15 @@ struct h2_desk {
     char bytes[H2_CHANNEL_OUT];
 };
 
-static inline void h2_desk_init(struct h2_desk *desk)
+static inline bool h2_desk_promise(void *worker, int64_t bytes)
+{
+    return mk_worker_promise(worker, bytes);
+}
+
+static inline void h2_desk_init(struct h2_desk *desk, struct mk_worker *worker)
 {
     desk->out = (struct h2_out){.p = desk->bytes, .cap = sizeof(desk->bytes)};
-    desk->growth = (struct h2_growth){.taken = 0};
+    desk->growth = (struct h2_growth){h2_desk_promise, worker};
 }
 
 struct h2_channel {

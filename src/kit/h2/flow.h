@@ -12,13 +12,17 @@
  */
 
 enum {
-    H2_SAID_MAX = 256 << 10, /* of what was used, the peer is told no later */
-    H2_FREE = 1 << 20,       /* up to which windows double however long that takes */
+    H2_SAID_MAX = 256 << 10,   /* of what was used, the peer is told no later */
+    H2_FREE = 1 << 20,         /* up to which windows double however long that takes */
+    H2_MEASURED = H2_FREE / 8, /* from which on a round trip is measured each time one is used */
+    H2_SAMPLES = 3,            /* of which the shortest counts, before windows grow further */
 };
 
-/** By how much the windows of all streams of some sessions may grow together. */
+/** The account of what the windows of streams grow by, of which sessions and others take. */
 struct h2_growth {
-    int64_t most, taken;
+    /** @param bytes  below 0: they are given back, which never fails @return false: there is not that much */
+    bool (*take)(void *owner, int64_t bytes);
+    void *owner;
 };
 
 /* What a peer may send before it is told to go on (RFC 9113 section 5.2), of a stream or of a connection. */

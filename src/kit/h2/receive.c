@@ -23,14 +23,16 @@ static void judge_past(struct h2_session *s, uint32_t id, bool is_data)
 /* ---- DATA ---- */
 
 /* By how much the connection's window grows: no memory hangs on it. */
-static int32_t growth(const struct h2_session *s)
+static int32_t growth(struct h2_session *s)
 {
     const struct h2_flow *f = &s->flow;
     const bool is_small = f->window <= H2_FREE / 2;
 
     if (f->window > s->window_max / 2)
         return 0;
-    return is_small || h2_flow_is_short(f, s->now_ms, s->round_ms) ? f->window : 0;
+    if (f->window >= H2_MEASURED)
+        h2_session_measure(s);
+    return is_small || h2_session_is_short(s, f) ? f->window : 0;
 }
 
 /*
@@ -297,17 +299,19 @@ static void settle(struct h2_session *s)
     }
 }
 
-/* A peer acknowledges them at once (RFC 9113 section 6.5.3): a round trip, and no frame is sent for it alone. */
-static void measure(struct h2_session *s)
+/* The shortest counts: a peer that was busy, or wants large windows, answers some late. */
+static void take_sample(struct h2_session *s, int64_t ms)
 {
-    if (s->round_ms < 0)
-        s->round_ms = (int32_t)(s->now_ms - s->begun_ms);
+    if (s->round_ms < 0 || ms < s->round_ms)
+        s->round_ms = ms < INT32_MAX ? (int32_t)ms : INT32_MAX;
 }
 
 static void end_settings(struct h2_session *s, const struct h2_frame *f)
 {
     if (f->flags & H2_FLAG_ACK) {
-        measure(s);
+        if (s->begun_ms >= 0) /* they are acknowledged at once (RFC 9113 section 6.5.3) */
+            take_sample(s, s->now_ms - s->begun_ms);
+        s->begun_ms = -1;
         settle(s);
         (void)h2_session_pay(s, H2_PRICE_IDLE);
         return;
@@ -383,10 +387,23 @@ static void take_window_update(struct h2_session *s, const struct h2_frame *f)
         h2_stream_refuse(st, H2_E_FLOW_CONTROL_ERROR);
 }
 
+/* @return false: it is another one, or was not asked for */
+static bool take_measure(struct h2_session *s)
+{
+    if (s->asked_ms < 0 || memcmp(s->reader.fields, h2_measuring, sizeof(h2_measuring)) != 0)
+        return false;
+    take_sample(s, s->now_ms - s->asked_ms);
+    s->asked_ms = -1;
+    s->samples += s->samples < H2_SAMPLES;
+    return true;
+}
+
 static void take_ping(struct h2_session *s, const struct h2_frame *f)
 {
     bool is_answer = f->flags & H2_FLAG_ACK;
 
+    if (is_answer && take_measure(s))
+        return;
     s->was_pinged = s->was_pinged || is_answer;
     if (h2_session_pay(s, H2_PRICE_PING) && !is_answer)
         h2_send_ping(s, s->reader.fields, H2_FLAG_ACK);

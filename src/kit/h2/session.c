@@ -10,6 +10,8 @@ enum {
     STREAM_NUMBER_MAX = INT32_MAX /* RFC 9113 section 5.1.1 */
 };
 
+const uint8_t h2_measuring[8] = "round";
+
 /*
  * A proxy reads fast, and what waits to be read is bounded by the windows of streams: a window of the connection that grew by
  * and by would only make the first large answers wait for a round trip each time.
@@ -31,7 +33,7 @@ void h2_session_init(struct h2_session *s, const struct h2_events *events,
     s->out = out;
     s->late.sum = s->part.sum = sum;
     s->begun_ms = s->now_ms = now_ms;
-    s->round_ms = -1;
+    s->round_ms = s->asked_ms = -1;
     s->growth = limits->growth;
     s->window = s->peer_window = H2_WINDOW;
     s->stream_window = limits->stream_window;
@@ -107,6 +109,19 @@ void h2_session_refuse(struct h2_session *s)
     s->is_refusing = !s->is_client;
     s->is_leaving = s->is_client;
     h2_send_goaway(s, newest_of_peer(s), H2_E_NO_ERROR);
+}
+
+void h2_session_measure(struct h2_session *s)
+{
+    if (s->asked_ms >= 0 || s->is_over)
+        return;
+    s->asked_ms = s->now_ms;
+    h2_send_ping(s, h2_measuring, 0);
+}
+
+bool h2_session_is_short(const struct h2_session *s, const struct h2_flow *f)
+{
+    return s->samples >= H2_SAMPLES && h2_flow_is_short(f, s->now_ms, s->round_ms);
 }
 
 void h2_session_ping(struct h2_session *s)

@@ -135,17 +135,18 @@ struct h2_session {
     struct h2_flow flow;
     states_log_fn
         log; /* of its streams' states, each of which is a struct h2_stream; NULL, as at first: nobody reads it */
-    struct h2_growth *growth; /* of this session and others; NULL: without a bound */
-    int64_t begun_ms;         /* when it began: our settings left */
-    int64_t now_ms;           /* the owner's, whenever bytes are received or used */
-    int32_t window;           /* bytes of bodies that the peer takes */
-    int32_t peer_window;      /* of its streams, as its settings say */
-    int32_t next_window;      /* so, when the whole of the SETTINGS that comes is there */
-    uint32_t peer_streams;    /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
+    const struct h2_growth *growth; /* of this session and others; NULL: without a bound */
+    int64_t begun_ms;      /* when it began: our settings left; -1: they are acknowledged */
+    int64_t asked_ms;      /* when our PING that measures left; -1: none is under way */
+    int64_t now_ms;        /* the owner's, whenever bytes are received or used */
+    int32_t window;        /* bytes of bodies that the peer takes */
+    int32_t peer_window;   /* of its streams, as its settings say */
+    int32_t next_window;   /* so, when the whole of the SETTINGS that comes is there */
+    uint32_t peer_streams; /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
     int32_t stream_window,
         window_max; /* of streams at first; of the connection, and what all streams' grow by, at most */
     int32_t widened;                 /* by how much the windows of streams have grown */
-    int32_t round_ms;                /* a round trip; -1: our settings are not acknowledged yet */
+    int32_t round_ms;                /* the shortest round trip so far; -1: none was measured yet */
     uint32_t newest;                 /* stream that the client has begun */
     uint32_t nstreams, max_streams;  /* that are not closed */
     uint32_t resets, resets_of_peer; /* since the owner looked */
@@ -161,6 +162,8 @@ struct h2_session {
     bool is_flooded;    /* so, for its peer sent what is cheap and nothing else */
     bool is_lost;       /* memory is missing: it cannot go on */
     bool was_pinged;    /* our PING was answered; the owner's to clear */
+    uint8_t
+        samples; /* of the round trip, by PING: the first SETTINGS may have been acknowledged late */
     struct h2_priority early; /* PRIORITY_UPDATE came before its stream */
     uint32_t early_id;
 };
@@ -169,9 +172,10 @@ struct h2_limits {
     bool is_client;       /* this is the client's side */
     uint32_t max_streams; /* SETTINGS_MAX_CONCURRENT_STREAMS; a client's own bound, not announced */
     uint32_t max_head;    /* SETTINGS_MAX_HEADER_LIST_SIZE */
-    int32_t stream_window;    /* SETTINGS_INITIAL_WINDOW_SIZE */
-    int32_t window_max;       /* of the connection; a client opens it at once */
-    struct h2_growth *growth; /* shared by sessions of one thread, which it outlives; NULL: none */
+    int32_t stream_window; /* SETTINGS_INITIAL_WINDOW_SIZE */
+    int32_t window_max;    /* of the connection; a client opens it at once */
+    const struct h2_growth
+        *growth; /* shared by sessions of one thread, which it outlives; NULL: none */
 };
 
 /* ---- the connection ---- */

@@ -6,13 +6,22 @@
 
 /* What the files of a session share. */
 
-/** The windows of streams are smaller by so much, or larger: below 0. */
+/** The windows of streams are smaller by so much. */
 static inline void h2_session_narrow(struct h2_session *s, int32_t by)
 {
     s->widened -= by;
-    if (s->growth)
-        s->growth->taken -= by;
+    if (s->growth && by > 0)
+        (void)s->growth->take(s->growth->owner, -(int64_t)by);
 }
+
+/* ---- the round trip ---- */
+
+/** Payload of PINGs that measure. */
+extern const uint8_t h2_measuring[8];
+/** Ask for a sample, unless one is under way. */
+void h2_session_measure(struct h2_session *s);
+/** Of a window that is used: was it what held its peer back? Not before some PINGs have said how long a round trip is. */
+bool h2_session_is_short(const struct h2_session *s, const struct h2_flow *f);
 
 /* ---- streams ---- */
 

@@ -105,12 +105,14 @@ void h2_stream_end_input(struct h2_stream *st)
 /* One upload is to fill the line, while its reader keeps up. */
 static bool may_double(const struct h2_stream *st)
 {
-    const struct h2_session *s = st->session;
+    struct h2_session *s = st->session;
     const struct h2_flow *f = &st->flow;
 
     if (f->window > s->window_max - s->widened || !h2_flow_is_read(f))
         return false;
-    return f->window <= H2_FREE - s->widened || h2_flow_is_short(f, s->now_ms, s->round_ms);
+    if (f->window >= H2_MEASURED)
+        h2_session_measure(s);
+    return f->window <= H2_FREE - s->widened || h2_session_is_short(s, f);
 }
 
 /* The streams of a connection share what they grow by, and so do connections. */
@@ -119,9 +121,9 @@ static uint32_t widen(struct h2_stream *st)
     struct h2_session *s = st->session;
     const int32_t by = may_double(st) ? st->flow.window : 0;
 
-    if (s->growth && s->growth->taken + by > s->growth->most)
+    if (by > 0 && s->growth && !s->growth->take(s->growth->owner, by))
         return h2_flow_widen(&st->flow, 0);
-    h2_session_narrow(s, -by);
+    s->widened += by;
     return h2_flow_widen(&st->flow, by);
 }
 

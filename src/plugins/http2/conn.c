@@ -15,7 +15,6 @@ enum {
     NEVER_MS = 3600 * 1000,
     TABLES = 2 << 10, /* of its session's, which each connection may have */
     BOOKED = 4096,    /* in such steps */
-    GROWTH = 4,       /* of MaxMemory, such a part is what windows may grow by */
     REST_MS = 5000,   /* for the end of a tunnel on its client's side: then the stream is reset */
     NOTICE_MS = 200,  /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
@@ -336,7 +335,6 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
     c->channel.desk = &l->desk;
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
-    l->desk.growth.most = (int64_t)(mk_worker_memory(l->worker) / GROWTH);
     limits = limits_of(c);
     c->max_head = (uint32_t)limits.max_head;
     c->max_requests = limits.max_requests;

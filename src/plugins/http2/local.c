@@ -14,7 +14,7 @@ struct http2_local *http2_local_new(struct mk_worker *worker, const struct http2
     local->counts = http2_counts_get(set->counts);
     local->row = http2_counts_row(local->counts, worker);
     local->refs = 1;
-    h2_desk_init(&local->desk);
+    h2_desk_init(&local->desk, worker);
     local->spare = (struct h2_text){.p = NULL};
     local->writing = NULL;
     return local;

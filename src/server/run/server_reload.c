@@ -2,6 +2,7 @@
 #include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
+#include "server/h1/budget.h"
 #include "server/run/plugin_life.h"
 #include "server/run/server_int.h"
 #include "setup/host.h"
@@ -229,6 +230,8 @@ static int swap(struct mk_server *server, struct mk_snapshot *snapshot)
     server->side = !server->side;
     tell_all(server, orders, obey);
     mk_listeners_settle(server);
+    if (!mk_shared_has_room(&server->shared, 0)) /* with less MaxMemory than before */
+        mk_budget_ask(&server->shared);
     mk_snapshot_put(old);
     mk_heap_free(orders);
     mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",

@@ -3,6 +3,8 @@
 
 #include <monkey/events.h>
 
+enum { PROMISED = 4 }; /* such a part of its share of MaxMemory may be promised to peers */
+
 static _Thread_local struct mk_worker *here;
 
 struct mk_worker *mk_worker_enter(struct mk_worker *w)
@@ -46,6 +48,14 @@ uint64_t mk_worker_memory(const struct mk_worker *w)
 
     return (uint64_t)atomic_load_explicit(&shared->max_memory, memory_order_relaxed) /
            shared->nworkers;
+}
+
+bool mk_worker_promise(struct mk_worker *w, int64_t bytes)
+{
+    if (bytes > 0 && w->promised + bytes > (int64_t)(mk_worker_memory(w) / PROMISED))
+        return false;
+    w->promised += bytes;
+    return true;
 }
 
 void mk_worker_set_errand(struct mk_worker *w, const struct mk_errand *errand)

@@ -55,6 +55,7 @@ struct mk_worker {
     struct mk_budget *budget;
     /* Bytes that its connections hold (MaxMemory); written by its thread only. */
     _Atomic uint64_t held;
+    int64_t promised;       /* bytes that peers may send for it to hold: by mk_worker_promise */
     struct mk_list streams; /* taken or dialled, until their owners close them */
     struct mk_list carried; /* requests that are being answered, but for those of HTTP/1 */
     /* A connection has ended. NULL while nobody waits for its place. */

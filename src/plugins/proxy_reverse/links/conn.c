@@ -8,7 +8,6 @@
 enum {
     WINDOW = 64 << 10,     /* of an answer's body that waits for its client, at first */
     CONNECTION = 16 << 20, /* of all bodies of a connection */
-    GROWTH = 4,            /* of MaxMemory, such a part is what windows may grow by */
     HEAD = 64 << 10,       /* what backends are told of heads; MaxAnswerHead decides */
     IDLE_MS = 60000,       /* unless the settings say otherwise */
     PROOF_MS = 5000,       /* for the answer to a PING */
@@ -35,7 +34,7 @@ struct proxy_calls *proxy_calls_new(struct mk_worker *w)
 static struct h2_desk *desk_of(struct proxy_calls *calls)
 {
     if (!calls->desk && (calls->desk = malloc(sizeof(*calls->desk))) != NULL)
-        h2_desk_init(calls->desk);
+        h2_desk_init(calls->desk, calls->worker);
     return calls->desk;
 }
 
@@ -460,7 +459,6 @@ static void greet(struct proxy_conn *conn, struct mk_stream *s)
                                      .window_max = CONNECTION,
                                      .growth = &conn->all->desk->growth};
 
-    conn->all->desk->growth.most = (int64_t)(mk_worker_memory(conn->all->worker) / GROWTH);
     conn->channel.stream = s;
     conn->channel.desk = conn->all->desk;
     h2_session_init(&conn->channel.session, &proxy_call_events, &limits, NULL, NULL, now_ms(conn));

@@ -258,19 +258,35 @@ static void test_windows_grow(void **state)
     close_session();
 }
 
-/* A body whose pieces come at a rate. @param round_ms  until our settings are acknowledged; -1: never. @param unread  bytes that wait all the time */
-static void upload(unsigned npieces, unsigned us, int round_ms, size_t unread)
+/* How a peer answers. */
+struct delays {
+    int ack_ms;   /* until our settings are acknowledged; -1: never */
+    int round_ms; /* until a PING is; -1: never */
+};
+
+static void answer_measuring(int round_ms)
+{
+    if (round_ms < 0 || w.session.asked_ms < 0 || w.session.now_ms - w.session.asked_ms < round_ms)
+        return;
+    put_frame(&b, H2_PING, H2_FLAG_ACK, 0, "round\0\0", 8);
+    (void)feed();
+    assert_int_equal(w.session.asked_ms, -1);
+}
+
+/* A body whose pieces come at a rate. @param unread  bytes that wait all the time */
+static void upload(unsigned npieces, unsigned us, struct delays delays, size_t unread)
 {
     static const uint8_t piece[16384];
 
-    w.session.now_ms = round_ms;
-    if (round_ms >= 0)
+    w.session.now_ms = delays.ack_ms;
+    if (delays.ack_ms >= 0)
         put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
     put_request(1, false);
     (void)feed();
     w.holds_data = true;
     for (size_t i = 0; i < npieces; i++) {
-        w.session.now_ms = 1000 + (int64_t)(i * us / 1000);
+        w.session.now_ms = 10000 + (int64_t)(i * us / 1000);
+        answer_measuring(delays.round_ms);
         put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
         (void)feed();
         if (i * sizeof(piece) >= unread)
@@ -279,29 +295,60 @@ static void upload(unsigned npieces, unsigned us, int round_ms, size_t unread)
     }
 }
 
+/* What windows may grow by together. */
+struct account {
+    int64_t most, taken;
+};
+
+static bool take(void *owner, int64_t bytes)
+{
+    struct account *account = owner;
+
+    if (bytes > 0 && account->taken + bytes > account->most)
+        return false;
+    account->taken += bytes;
+    return true;
+}
+
 /* RFC 9113 section 5.2: windows follow the product of bandwidth and delay, within bounds. */
 static void test_windows_follow_the_line(void **state)
 {
     static const struct {
         const char *about;
         unsigned us; /* for 16 KB */
-        int round_ms;
+        struct delays delays;
         size_t unread;
         int64_t most;               /* of all sessions */
         int32_t stream, connection; /* windows, in 64 KB */
     } cases[] = {
-        {"1 Gbit/s, 50 ms", 131, 50, 0, 1 << 30, 256, 256},
-        {"100 Mbit/s, 50 ms", 1311, 50, 0, 1 << 30, 16, 16},
-        {"200 Mbit/s, 100 ms", 655, 100, 0, 1 << 30, 64, 64},
-        {"1 Gbit/s, a delay that nobody knows", 131, -1, 0, 1 << 30, 16, 16},
-        {"1 Gbit/s, 50 ms, and a reader who lags behind", 131, 50, 30000, 1 << 30, 1, 256},
-        {"1 Gbit/s, 50 ms, and little memory", 131, 50, 0, 1 << 19, 8, 256},
-        {"1 Gbit/s, 50 ms, and no memory", 131, 50, 0, 0, 1, 256},
+        {"1 Gbit/s, 50 ms", 131, {50, 50}, 0, 1 << 30, 256, 256},
+        {"100 Mbit/s, 50 ms", 1311, {50, 50}, 0, 1 << 30, 16, 16},
+        {"200 Mbit/s, 100 ms", 655, {100, 100}, 0, 1 << 30, 64, 64},
+        {"1 Gbit/s, a delay that nobody knows", 131, {-1, -1}, 0, 1 << 30, 16, 16},
+        {"1 Gbit/s, 50 ms, and a reader who lags behind", 131, {50, 50}, 30000, 1 << 30, 1, 256},
+        {"1 Gbit/s, 50 ms, and little memory", 131, {50, 50}, 0, 1 << 19, 8, 256},
+        {"1 Gbit/s, 50 ms, and no memory", 131, {50, 50}, 0, 0, 1, 256},
+        {"1 Gbit/s, 2 ms, and settings that are acknowledged late",
+         131,
+         {5000, 2},
+         0,
+         1 << 30,
+         16,
+         16},
+        {"1 Gbit/s, 50 ms, and settings that are acknowledged late",
+         131,
+         {5000, 50},
+         0,
+         1 << 30,
+         256,
+         256},
+        {"1 Gbit/s, and no answer to PING", 131, {50, -1}, 0, 1 << 30, 16, 16},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct h2_growth growth = {.most = cases[i].most};
+        struct account account = {.most = cases[i].most};
+        const struct h2_growth growth = {take, &account};
 
         open_with((struct h2_limits){.max_streams = 3,
                                      .max_head = 1000,
@@ -309,15 +356,53 @@ static void test_windows_follow_the_line(void **state)
                                      .window_max = 16 << 20,
                                      .growth = &growth});
         put_begin(&b);
-        upload(4000, cases[i].us, cases[i].round_ms, cases[i].unread);
+        upload(4000, cases[i].us, cases[i].delays, cases[i].unread);
         if (stream(1)->flow.window != cases[i].stream * 65536 ||
             w.session.flow.window != cases[i].connection * H2_WINDOW)
             fail_msg("%s: %d and %d", cases[i].about, stream(1)->flow.window,
                      w.session.flow.window);
-        assert_int_equal(growth.taken, (cases[i].stream - 1) * 65536);
+        assert_int_equal(account.taken, (cases[i].stream - 1) * 65536);
         h2_stream_reset(stream(1), H2_E_CANCEL);
-        assert_int_equal(growth.taken, 0);
+        assert_int_equal(account.taken, 0);
         (void)feed();
+        close_session();
+    }
+}
+
+/* Of a peer whose answers are late by chance the shortest counts, and nothing grows far before there are some. */
+static void test_the_shortest_answer_counts(void **state)
+{
+    static const uint8_t piece[16384];
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        int late_ms = -1, shortest_ms, answers = 0;
+
+        srand(seed);
+        open_with((struct h2_limits){
+            .max_streams = 3, .max_head = 1000, .stream_window = 65536, .window_max = 16 << 20});
+        put_begin(&b);
+        shortest_ms = 2 + rand() % 5000;
+        w.session.now_ms = shortest_ms;
+        put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+        put_request(1, false);
+        (void)feed();
+        for (int i = 0; i < 5000; i++) {
+            w.session.now_ms = 10000 + i;
+            if (w.session.asked_ms >= 0 && late_ms < 0)
+                late_ms = 1 + rand() % 800;
+            answer_measuring(late_ms);
+            if (w.session.asked_ms < 0 && late_ms > 0) {
+                shortest_ms = late_ms < shortest_ms ? late_ms : shortest_ms;
+                answers++;
+                late_ms = -1;
+            }
+            put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+            (void)feed();
+            assert_int_equal(w.session.round_ms, shortest_ms);
+            assert_true(answers >= H2_SAMPLES || w.session.flow.window <= H2_FREE + 65535);
+        }
+        assert_true(answers >= H2_SAMPLES);
         close_session();
     }
 }
@@ -325,7 +410,8 @@ static void test_windows_follow_the_line(void **state)
 /* A session that ends gives back what its streams had. */
 static void test_a_session_gives_its_growth_back(void **state)
 {
-    struct h2_growth growth = {.most = 1 << 30};
+    struct account account = {.most = 1 << 30};
+    const struct h2_growth growth = {take, &account};
 
     (void)state;
     open_with((struct h2_limits){.max_streams = 3,
@@ -334,10 +420,10 @@ static void test_a_session_gives_its_growth_back(void **state)
                                  .window_max = 16 << 20,
                                  .growth = &growth});
     put_begin(&b);
-    upload(1000, 131, 50, 0);
-    assert_true(growth.taken > 0);
+    upload(1000, 131, (struct delays){50, 50}, 0);
+    assert_true(account.taken > 0);
     close_session();
-    assert_int_equal(growth.taken, 0);
+    assert_int_equal(account.taken, 0);
 }
 
 static const struct h2_stream *traced;
@@ -723,6 +809,7 @@ int main(void)
         cmocka_unit_test(test_the_connection_has_a_window_too),
         cmocka_unit_test(test_windows_grow),
         cmocka_unit_test(test_windows_follow_the_line),
+        cmocka_unit_test(test_the_shortest_answer_counts),
         cmocka_unit_test(test_a_session_gives_its_growth_back),
         cmocka_unit_test(test_changes_of_states_are_traced),
         cmocka_unit_test(test_nobody_sends_more_than_a_window),

@@ -131,10 +131,10 @@ int64_t mk_worker_now_ms(const struct mk_worker *w)
     return fake.now;
 }
 
-uint64_t mk_worker_memory(const struct mk_worker *w)
+bool mk_worker_promise(struct mk_worker *w, int64_t bytes)
 {
     (void)w;
-    return 64 << 20;
+    return bytes <= 16 << 20;
 }
 
 unsigned mk_worker_index(const struct mk_worker *w)
