@@ -6,10 +6,10 @@
 #include "kit/text/words.h"
 #include "objects/guards/guard.h"
 #include "objects/objects.h"
-#include "objects/plain/random.h"
+#include "kit/pure/random.h"
 #include "objects/request/form.h"
 #include "objects/session/session.h"
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
  * number, so there such a client gets a session.
  */
 
-enum { LEN = MK_DUDA_RANDOM_LEN, TOKEN_LEN = 2 * LEN, COOKIE_LEN = LEN + 1 + 2 * SHA256_LEN };
+enum { LEN = RANDOM_TEXT_LEN, TOKEN_LEN = 2 * LEN, COOKIE_LEN = LEN + 1 + 2 * SHA256_LEN };
 
 static char key[] = "_csrf"; /* "SECRET who" */
 static const char cookie_name[] = "DUDA_CSRF";
@@ -41,7 +41,7 @@ static char *who_is(struct mk_duda_request *rq)
 {
     const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
     char *name = (char *)(uintptr_t)guards->logged_in, *who;
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     if (!name[0])
         return strdup(mk_duda_session_identity(rq, &id) ? id.text : "");
@@ -82,7 +82,7 @@ static bool make_secret(struct mk_duda_request *rq, const char *who, char secret
     char *within;
     bool is_kept;
 
-    if (!mk_duda_random_text(secret) || !keep_secret(rq, who, secret))
+    if (!random_text(secret) || !keep_secret(rq, who, secret))
         return false;
     within = who_is(rq); /* a session that has begun with the secret has its identity since then */
     is_kept = within && (strcmp(within, who) == 0 || keep_secret(rq, within, secret));
@@ -138,7 +138,7 @@ static bool make_cookie(struct mk_duda_request *rq, char secret[LEN + 1])
     const char *name = mk_duda_session_is_there(rq) ? NULL : cookie_of(rq);
     char value[COOKIE_LEN + 1];
 
-    if (!name || !mk_duda_random_text(secret))
+    if (!name || !random_text(secret))
         return false;
     (void)snprintf(value, sizeof(value), "%s.", secret);
     write_code(rq, secret, value + LEN + 1);
@@ -181,7 +181,7 @@ const char *mk_duda_guard_token(duda_request_t *dr)
     has_one = who && (read_secret(rq, who, secret) || read_cookie(rq, secret) ||
                       make_cookie(rq, secret) || make_secret(rq, who, secret));
     free(who);
-    if (!has_one || !mk_duda_random_text(token))
+    if (!has_one || !random_text(token))
         return NULL;
     mask(secret, token);
     memcpy(token + LEN, secret, LEN + 1);

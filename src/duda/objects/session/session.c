@@ -4,7 +4,7 @@
 #include "objects/objects.h"
 #include "objects/session/session_file.h"
 #include "objects/session/session_remote.h"
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 #include "service/answer.h"
 #include "service/session_steps.h"
 
@@ -15,8 +15,8 @@ struct log_in {
 };
 
 /* Of a service; store or remote is there after session->init(). */
-struct sessions {
-    struct mk_duda_sessions *store;
+struct service_sessions {
+    struct sessions *store;
     struct mk_duda_session_remote *remote;
     const char *key; /* of the cookie: "__Host-" and its name over plain connections */
     const struct log_in *log_ins;
@@ -26,7 +26,7 @@ struct sessions {
 
 /* The cookie that create() has put into the answer of a request, so that a second one belongs to the same session. */
 struct begun {
-    struct mk_duda_session_id id;
+    struct session_id id;
     int expires; /* of the cookie */
     bool is_new; /* the identity is */
 };
@@ -35,7 +35,7 @@ enum { LEVEL_OF_ROUTER = 2 };
 
 static const char host_prefix[] = "__Host-";
 
-static struct sessions *sessions_of(const struct mk_duda_service *s)
+static struct service_sessions *sessions_of(const struct mk_duda_service *s)
 {
     return mk_duda_state(s, MK_DUDA_PART_SESSION);
 }
@@ -45,7 +45,7 @@ bool mk_duda_has_sessions(const struct mk_duda_service *s)
     return sessions_of(s)->store || sessions_of(s)->remote;
 }
 
-static struct mk_duda_sessions *store_of(const struct mk_duda_request *rq)
+static struct sessions *store_of(const struct mk_duda_request *rq)
 {
     return rq && rq->r ? sessions_of(rq->service)->store : NULL;
 }
@@ -116,7 +116,7 @@ static const char *key_of(const struct mk_duda_request *rq)
 }
 
 /* The identity that the request has: of its cookie, or begun in its answer. @return false: none */
-static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+static bool read_id(struct mk_duda_request *rq, struct session_id *id)
 {
     const struct begun *begun = begun_of(rq);
     char *value;
@@ -127,10 +127,10 @@ static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
         return true;
     }
     if (mk_duda_cookie.get(&rq->dr, (char *)(uintptr_t)key_of(rq), &value, &len) < 0 ||
-        len != MK_DUDA_SESSION_ID_LEN)
+        len != SESSION_ID_LEN)
         return false;
-    memcpy(id->text, value, MK_DUDA_SESSION_ID_LEN);
-    id->text[MK_DUDA_SESSION_ID_LEN] = 0;
+    memcpy(id->text, value, SESSION_ID_LEN);
+    id->text[SESSION_ID_LEN] = 0;
     return true;
 }
 
@@ -164,10 +164,10 @@ static int set_cookie(struct mk_duda_request *rq, const char *value, int expires
 static enum mk_duda_session_step fetch(struct mk_duda_request *rq)
 {
     const struct mk_duda_session_remote *remote = remote_of(rq);
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     if (!remote || rq->session || !read_id(rq, &id) ||
-        strspn(id.text, "0123456789abcdef") != MK_DUDA_SESSION_ID_LEN)
+        strspn(id.text, "0123456789abcdef") != SESSION_ID_LEN)
         return MK_DUDA_SESSION_DONE;
     return mk_duda_session_view_fetch(remote, rq, id.text);
 }
@@ -187,7 +187,7 @@ static const struct mk_duda_session_steps steps = {fetch, commit, leave};
 /* ---- the store ---- */
 
 /* @return false: the file of [DUDA] SessionStore cannot be had, which is logged */
-static bool open_file(struct mk_duda_service *s, struct mk_duda_sessions *store)
+static bool open_file(struct mk_duda_service *s, struct sessions *store)
 {
     char scope[512], why[256];
     struct mk_duda_session_file *file;
@@ -197,19 +197,21 @@ static bool open_file(struct mk_duda_service *s, struct mk_duda_sessions *store)
     (void)snprintf(scope, sizeof(scope), "%s/%s", s->spec.site, s->spec.name);
     file = mk_duda_session_file_open(s->session_file, scope, why, sizeof(why));
     if (file)
-        mk_duda_sessions_keep(store, file, mk_duda_xtime.now());
+        sessions_keep(store, &mk_duda_session_file, file, mk_duda_xtime.now());
     else
         mk_duda_log(s, MK_LOG_ERROR, "SessionStore sqlite:%s: %s", s->session_file, why);
     return file != NULL;
 }
 
-static struct mk_duda_sessions *open_store(struct mk_duda_service *s)
+static struct sessions *open_store(struct mk_duda_service *s)
 {
-    struct mk_duda_sessions *store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+    static const struct sessions_limits limits = {SESSIONS_MAX, SESSIONS_BYTES_MAX, SESSION_IDLE_S,
+                                                  false};
+    struct sessions *store = sessions_new(&limits);
 
     if (!store || open_file(s, store))
         return store;
-    mk_duda_sessions_free(store);
+    sessions_free(store);
     return NULL;
 }
 
@@ -265,14 +267,14 @@ void mk_duda_session_on_first(struct mk_duda_service *s, void (*moved)(struct mk
 /* ---- calls ---- */
 
 /* @return 0: there is a new identity, with the values of the old one */
-static int begin_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+static int begin_id(struct mk_duda_request *rq, struct session_id *id)
 {
-    struct mk_duda_session_id old;
+    struct session_id old;
 
     if (remote_of(rq))
         return mk_duda_session_view_begin(remote_of(rq), rq, id);
-    return mk_duda_session_begin(store_of(rq), read_id(rq, &old) ? old.text : NULL,
-                                 mk_duda_xtime.now(), id);
+    return sessions_begin(store_of(rq), read_id(rq, &old) ? old.text : NULL, mk_duda_xtime.now(),
+                          id);
 }
 
 static int send_begun(struct mk_duda_request *rq, const struct begun *said)
@@ -290,18 +292,17 @@ static int send_begun(struct mk_duda_request *rq, const struct begun *said)
     return 0;
 }
 
-static enum mk_duda_session_fit fit_of(struct mk_duda_request *rq, const char *name,
-                                       const char *value, bool *is_replaced)
+static enum session_fit fit_of(struct mk_duda_request *rq, const char *name, const char *value,
+                               bool *is_replaced)
 {
     const int64_t now = mk_duda_xtime.now();
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     *is_replaced = false;
     if (remote_of(rq))
         return mk_duda_session_view_fit(rq->session, name, value, now, is_replaced);
-    return read_id(rq, &id)
-               ? mk_duda_session_fit(store_of(rq), id.text, name, value, now, is_replaced)
-               : MK_DUDA_SESSION_NONE;
+    return read_id(rq, &id) ? sessions_fit(store_of(rq), id.text, name, value, now, is_replaced)
+                            : SESSION_NONE;
 }
 
 /*
@@ -309,15 +310,13 @@ static enum mk_duda_session_fit fit_of(struct mk_duda_request *rq, const char *n
  * value of a name that guards know; where no guard knows a name, any may say who has logged in. Anything else must not:
  * requests on their way have the old identity.
  */
-static bool is_log_in(const struct mk_duda_request *rq, const char *name,
-                      enum mk_duda_session_fit fit)
+static bool is_log_in(const struct mk_duda_request *rq, const char *name, enum session_fit fit)
 {
-    if (fit == MK_DUDA_SESSION_NONE || fit == MK_DUDA_SESSION_SAME)
-        return fit == MK_DUDA_SESSION_NONE;
+    if (fit == SESSION_NONE || fit == SESSION_SAME)
+        return fit == SESSION_NONE;
     if (is_log_in_name(rq->service, name))
         return true;
-    return name[0] != '_' &&
-           (fit == MK_DUDA_SESSION_NEW_NAME || !sessions_of(rq->service)->log_ins);
+    return name[0] != '_' && (fit == SESSION_NEW_NAME || !sessions_of(rq->service)->log_ins);
 }
 
 /* The cookie must last as long as the last value. */
@@ -335,13 +334,13 @@ static int have_session(struct mk_duda_request *rq, const char *name, const char
     const struct begun *begun = begun_of(rq);
     struct begun next = {.expires = expires};
     bool is_replaced;
-    const enum mk_duda_session_fit fit = fit_of(rq, name, value, &is_replaced);
+    const enum session_fit fit = fit_of(rq, name, value, &is_replaced);
 
     if (!(begun && begun->is_new) && is_log_in(rq, name, fit)) {
         next.is_new = true;
         if (begin_id(rq, &next.id) < 0 || send_begun(rq, &next) < 0)
             return -1;
-        if (fit == MK_DUDA_SESSION_NONE && sessions_of(rq->service)->on_first)
+        if (fit == SESSION_NONE && sessions_of(rq->service)->on_first)
             sessions_of(rq->service)->on_first(rq);
         return 0;
     }
@@ -354,46 +353,46 @@ static int have_session(struct mk_duda_request *rq, const char *name, const char
 static int create(duda_request_t *dr, char *name, char *value, int expires)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->create");
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     if ((!store_of(rq) && !remote_of(rq)) || !name || !value || expires < 0 ||
         have_session(rq, name, value, expires) < 0)
         return -1;
     if (remote_of(rq))
         return mk_duda_session_view_put(rq->session, name, value, expires, mk_duda_xtime.now());
-    return read_id(rq, &id) ? mk_duda_session_put(store_of(rq), id.text, name, value, expires,
-                                                  mk_duda_xtime.now())
-                            : -1;
+    if (!read_id(rq, &id) ||
+        sessions_put(store_of(rq), id.text, name, value, expires, mk_duda_xtime.now()) < 0)
+        return -1;
+    return 0;
 }
 
 bool mk_duda_session_is_there(struct mk_duda_request *rq)
 {
     bool is_replaced;
 
-    return (store_of(rq) || remote_of(rq)) &&
-           fit_of(rq, "_", "", &is_replaced) != MK_DUDA_SESSION_NONE;
+    return (store_of(rq) || remote_of(rq)) && fit_of(rq, "_", "", &is_replaced) != SESSION_NONE;
 }
 
-bool mk_duda_session_identity(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+bool mk_duda_session_identity(struct mk_duda_request *rq, struct session_id *id)
 {
     return mk_duda_session_is_there(rq) && read_id(rq, id);
 }
 
 const char *mk_duda_session_secret(const struct mk_duda_request *rq)
 {
-    return store_of(rq) ? mk_duda_sessions_key(store_of(rq)) : NULL;
+    return store_of(rq) ? sessions_key(store_of(rq)) : NULL;
 }
 
 static int destroy(duda_request_t *dr, char *name)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->destroy");
-    struct mk_duda_session_id id;
+    struct session_id id;
     int left = -1;
 
     if (remote_of(rq) && name)
         left = mk_duda_session_view_remove(rq->session, name, mk_duda_xtime.now());
     else if (store_of(rq) && name && read_id(rq, &id))
-        left = mk_duda_session_remove(store_of(rq), id.text, name, mk_duda_xtime.now());
+        left = sessions_remove(store_of(rq), id.text, name, mk_duda_xtime.now());
     if (left == 0)
         (void)set_cookie(rq, "deleted", COOKIE_EXPIRE_TIME);
     return left < 0 ? -1 : 0;
@@ -402,25 +401,25 @@ static int destroy(duda_request_t *dr, char *name)
 static void *get(duda_request_t *dr, char *name)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->get");
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     if (remote_of(rq) && name)
         return mk_duda_session_view_get(rq->session, name, mk_duda_xtime.now());
     if (!store_of(rq) || !name || !read_id(rq, &id))
         return NULL;
-    return mk_duda_session_get(store_of(rq), id.text, name, mk_duda_xtime.now());
+    return sessions_get(store_of(rq), id.text, name, mk_duda_xtime.now());
 }
 
 static int isset(duda_request_t *dr, char *name)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->isset");
-    struct mk_duda_session_id id;
+    struct session_id id;
 
     if (remote_of(rq) && name)
         return mk_duda_session_view_has(rq->session, name, mk_duda_xtime.now()) ? 0 : -1;
     if (!store_of(rq) || !name || !read_id(rq, &id))
         return -1;
-    return mk_duda_session_has(store_of(rq), id.text, name, mk_duda_xtime.now()) ? 0 : -1;
+    return sessions_has(store_of(rq), id.text, name, mk_duda_xtime.now()) ? 0 : -1;
 }
 
 const struct duda_api_session mk_duda_session = {
@@ -438,12 +437,12 @@ static void stop_on_worker(struct mk_duda_service *s, struct mk_duda_worker *w)
 
 static void exit_of(struct mk_duda_service *s)
 {
-    mk_duda_sessions_free(sessions_of(s)->store);
+    sessions_free(sessions_of(s)->store);
     sessions_of(s)->store = NULL;
 }
 
 const struct mk_duda_part mk_duda_session_part = {
-    .service_size = sizeof(struct sessions),
+    .service_size = sizeof(struct service_sessions),
     .local_size = sizeof(struct mk_duda_session_views),
     .worker_stop = stop_on_worker,
     .exit = exit_of,

@@ -6,7 +6,7 @@
 
 struct mk_duda_request;
 struct mk_duda_service;
-struct mk_duda_session_id;
+struct session_id;
 
 /** Was session->init() called? */
 bool mk_duda_has_sessions(const struct mk_duda_service *s);
@@ -14,7 +14,7 @@ bool mk_duda_has_sessions(const struct mk_duda_service *s);
 /** Has the request a session that lives? */
 bool mk_duda_session_is_there(struct mk_duda_request *rq);
 /** @param id  out: its identity @return false: the request has no session that lives */
-bool mk_duda_session_identity(struct mk_duda_request *rq, struct mk_duda_session_id *id);
+bool mk_duda_session_identity(struct mk_duda_request *rq, struct session_id *id);
 /** @return random text for signatures that lasts as long as the sessions; NULL: they are on another machine. */
 const char *mk_duda_session_secret(const struct mk_duda_request *rq);
 

@@ -95,6 +95,21 @@ static bool set_up(struct mk_duda_session_file *file)
     return true;
 }
 
+static void close_file(void *of)
+{
+    struct mk_duda_session_file *file = of;
+
+    for (int i = 0; i < QUERIES; i++) {
+        if (file->statements[i])
+            (void)file->sqlite.calls.finalize(file->statements[i]);
+    }
+    if (file->db)
+        (void)file->sqlite.calls.close_v2(file->db);
+    if (file->library)
+        (void)dlclose(file->library);
+    free(file);
+}
+
 struct mk_duda_session_file *mk_duda_session_file_open(const char *path, const char *scope,
                                                        char *why, size_t size)
 {
@@ -111,23 +126,9 @@ struct mk_duda_session_file *mk_duda_session_file_open(const char *path, const c
         return file;
     if (is_open)
         (void)snprintf(why, size, "%s", file->sqlite.calls.errmsg(file->db));
-    mk_duda_session_file_close(file);
+    if (file)
+        close_file(file);
     return NULL;
-}
-
-void mk_duda_session_file_close(struct mk_duda_session_file *file)
-{
-    if (!file)
-        return;
-    for (int i = 0; i < QUERIES; i++) {
-        if (file->statements[i])
-            (void)file->sqlite.calls.finalize(file->statements[i]);
-    }
-    if (file->db)
-        (void)file->sqlite.calls.close_v2(file->db);
-    if (file->library)
-        (void)dlclose(file->library);
-    free(file);
 }
 
 /* Texts are borrowed: they live until the statement is reset. */
@@ -153,9 +154,10 @@ static int run(struct mk_duda_session_file *file, enum query query)
     return result;
 }
 
-int mk_duda_session_file_put(struct mk_duda_session_file *file, const char *id, const char *name,
-                             const char *value, int64_t expires, int64_t used)
+static int put(void *of, const char *id, const char *name, const char *value, int64_t expires,
+               int64_t used)
 {
+    struct mk_duda_session_file *file = of;
     void *statement = begin(file, PUT, id);
 
     bind_to(file, PUT, 3, name);
@@ -165,24 +167,23 @@ int mk_duda_session_file_put(struct mk_duda_session_file *file, const char *id, 
     return run(file, PUT);
 }
 
-void mk_duda_session_file_remove(struct mk_duda_session_file *file, const char *id,
-                                 const char *name)
+static void remove_value(void *file, const char *id, const char *name)
 {
     (void)begin(file, REMOVE, id);
     bind_to(file, REMOVE, 3, name);
     (void)run(file, REMOVE);
 }
 
-void mk_duda_session_file_rename(struct mk_duda_session_file *file, const char *from,
-                                 const char *to)
+static void rename_all(void *file, const char *from, const char *to)
 {
     (void)begin(file, RENAME, from);
     bind_to(file, RENAME, 3, to);
     (void)run(file, RENAME);
 }
 
-void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t idle_s, int64_t now)
+static void forget(void *of, int64_t idle_s, int64_t now)
 {
+    struct mk_duda_session_file *file = of;
     void *statement = begin(file, FORGET, NULL);
 
     (void)file->sqlite.calls.bind_int64(statement, 2, now);
@@ -190,9 +191,9 @@ void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t idle
     (void)run(file, FORGET);
 }
 
-void mk_duda_session_file_each(struct mk_duda_session_file *file, mk_duda_session_row_fn row,
-                               void *arg)
+static void each(void *of, sessions_row_fn row, void *arg)
 {
+    struct mk_duda_session_file *file = of;
     const struct library *sqlite = &file->sqlite.calls;
     void *statement = begin(file, EACH, NULL);
 
@@ -207,3 +208,12 @@ void mk_duda_session_file_each(struct mk_duda_session_file *file, mk_duda_sessio
     }
     (void)sqlite->reset(statement);
 }
+
+const struct sessions_file mk_duda_session_file = {
+    .each = each,
+    .put = put,
+    .remove = remove_value,
+    .rename = rename_all,
+    .forget = forget,
+    .close = close_file,
+};

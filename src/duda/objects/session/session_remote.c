@@ -2,7 +2,7 @@
 #include "objects/session/session_remote.h"
 
 #include "objects/objects.h"
-#include "objects/plain/random.h"
+#include "kit/pure/random.h"
 #include "objects/session/session_scripts.h"
 #include "objects/session/session_value.h"
 #include "objects/session/session_values.h"
@@ -15,10 +15,10 @@ enum {
     KEY_MAX = 512,
     KIN_MAX = 16, /* identities of one session from which a value is removed */
     VALUE_WORDS = 3,
-    WORDS_MAX = 6 + VALUE_WORDS * MK_DUDA_SESSION_NAMES_MAX,
-    FIELDS_MAX = MK_DUDA_SESSION_NAMES_MAX + KIN_MAX, /* of a session that gets kin */
+    WORDS_MAX = 6 + VALUE_WORDS * SESSION_NAMES_MAX,
+    FIELDS_MAX = SESSION_NAMES_MAX + KIN_MAX, /* of a session that gets kin */
     NUMBER_TEXT = 24,
-    LINK_MAX = sizeof(MK_DUDA_SESSION_KIN) + MK_DUDA_SESSION_ID_LEN, /* the name of such a field */
+    LINK_MAX = sizeof(MK_DUDA_SESSION_KIN) + SESSION_ID_LEN, /* the name of such a field */
 };
 
 /* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
@@ -27,7 +27,7 @@ struct mk_duda_session_remote {
     redis_client_t *client;
     struct mk_duda_service *service;
     atomic_bool is_failing; /* which was logged */
-    char prefix[KEY_MAX - MK_DUDA_SESSION_ID_LEN];
+    char prefix[KEY_MAX - SESSION_ID_LEN];
 };
 
 /* A value leaves all identities of a session, one after the other. */
@@ -35,7 +35,7 @@ struct removal {
     struct removal *next; /* of its view */
     struct mk_duda_session_view *view;
     unsigned n, ndone; /* identities that are known, and those of them that are done */
-    struct mk_duda_session_id kin[KIN_MAX];
+    struct session_id kin[KIN_MAX];
     char name[];
 };
 
@@ -44,8 +44,8 @@ struct mk_duda_session_view {
     struct mk_duda_session_view *next; /* of its worker */
     const struct mk_duda_session_remote *remote;
     struct mk_duda_session_views *all;
-    struct mk_duda_request *rq;              /* NULL: it is over */
-    struct mk_duda_session_id id, old, heir; /* heir: of a replaced session; "": it is none */
+    struct mk_duda_request *rq;      /* NULL: it is over */
+    struct session_id id, old, heir; /* heir: of a replaced session; "": it is none */
     struct mk_duda_session_values values;
     struct removal *removals;
     unsigned nawaited; /* answers of Redis */
@@ -208,7 +208,7 @@ static bool next_field(const redisReply *reply, size_t *at, int64_t now, struct 
 
 static bool is_identity(const char *text)
 {
-    return strlen(text) == MK_DUDA_SESSION_ID_LEN;
+    return strlen(text) == SESSION_ID_LEN;
 }
 
 static bool is_link(const char *name)
@@ -227,7 +227,7 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
                                              now);
         else if (field.text && strcmp(field.name, MK_DUDA_SESSION_HEIR) == 0 &&
                  is_identity(field.text))
-            memcpy(view->heir.text, field.text, MK_DUDA_SESSION_ID_LEN);
+            memcpy(view->heir.text, field.text, SESSION_ID_LEN);
     }
     for (struct mk_duda_session_value *value = view->values.first; value; value = value->next) {
         value->state = MK_DUDA_SESSION_VALUE_KNOWN;
@@ -370,7 +370,7 @@ static void take_what_has_come(struct mk_duda_session_view *view, const redisRep
 static void link_kin(struct mk_duda_session_view *view, const char *id, const char *other)
 {
     char key[KEY_MAX], name[LINK_MAX], max[NUMBER_TEXT];
-    char value[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
+    char value[MK_DUDA_SESSION_PREFIX_MAX + SESSION_ID_LEN + 1];
     const char *words[] = {
         "EVAL", mk_duda_session_script_kin, "1", key_of(view->remote, key, id), name, value, max};
 
@@ -415,8 +415,8 @@ static void on_replaced(duda_request_t *dr, const struct redis_answer *answer, v
 /* Requests on their way have the old identity. */
 static void replace_old(struct mk_duda_session_view *view)
 {
-    char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1],
-        ttl[NUMBER_TEXT], name[LINK_MAX], max[NUMBER_TEXT];
+    char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + SESSION_ID_LEN + 1], ttl[NUMBER_TEXT],
+        name[LINK_MAX], max[NUMBER_TEXT];
     const char *words[] = {"EVAL", mk_duda_session_script_replace,
                            "1",    key_of(view->remote, key, view->old.text),
                            heir,   ttl,
@@ -424,7 +424,7 @@ static void replace_old(struct mk_duda_session_view *view)
 
     view->has_old = false;
     (void)snprintf(heir, sizeof(heir), "0 %s", view->id.text);
-    (void)snprintf(ttl, sizeof(ttl), "%d", MK_DUDA_SESSION_REPLACED_S);
+    (void)snprintf(ttl, sizeof(ttl), "%d", SESSION_REPLACED_S);
     (void)snprintf(name, sizeof(name), MK_DUDA_SESSION_KIN "%s", view->id.text);
     (void)snprintf(max, sizeof(max), "%d", FIELDS_MAX);
     if (run(view, on_replaced, 8, words) < 0)
@@ -457,7 +457,7 @@ static int add_value(const char **words, bool is_to_be_there, const char *name, 
 static int store(struct mk_duda_session_view *view, bool is_begun)
 {
     char key[KEY_MAX], now[NUMBER_TEXT];
-    char before[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
+    char before[MK_DUDA_SESSION_PREFIX_MAX + SESSION_ID_LEN + 1];
     const char *words[WORDS_MAX + VALUE_WORDS] = {"EVAL", mk_duda_session_script_store,
                                                   "1",    key_of(view->remote, key, view->id.text),
                                                   now,    is_begun ? "0" : "1"};
@@ -502,12 +502,12 @@ enum mk_duda_session_step mk_duda_session_view_commit(struct mk_duda_session_vie
 /* ---- calls ---- */
 
 int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
-                               struct mk_duda_request *rq, struct mk_duda_session_id *id)
+                               struct mk_duda_request *rq, struct session_id *id)
 {
     struct mk_duda_session_view *view = view_of(remote, rq);
-    struct mk_duda_session_id fresh;
+    struct session_id fresh;
 
-    if (!view || !mk_duda_random_text(fresh.text))
+    if (!view || !random_text(fresh.text))
         return -1;
     /* Also of an identity that was replaced: it tells of a log-out meanwhile. */
     view->has_old = view->is_kept;
@@ -519,18 +519,17 @@ int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
     return 0;
 }
 
-enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view,
-                                                  const char *name, const char *value, int64_t now,
-                                                  bool *is_replaced)
+enum session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view, const char *name,
+                                          const char *value, int64_t now, bool *is_replaced)
 {
     const struct mk_duda_session_value *has = view ? *value_of(view, name, now) : NULL;
 
     *is_replaced = view && view->heir.text[0];
     if (!view || (!view->values.first && !view->is_kept))
-        return MK_DUDA_SESSION_NONE;
+        return SESSION_NONE;
     if (!has)
-        return MK_DUDA_SESSION_NEW_NAME;
-    return strcmp(has->text, value) == 0 ? MK_DUDA_SESSION_SAME : MK_DUDA_SESSION_CHANGED;
+        return SESSION_NEW_NAME;
+    return strcmp(has->text, value) == 0 ? SESSION_SAME : SESSION_CHANGED;
 }
 
 /* What a late request sets of what both have changes in both, if the heir has what this identity had. */
@@ -590,7 +589,7 @@ static void know(struct removal *removal, const char *id)
             return;
     }
     if (removal->n < KIN_MAX)
-        memcpy(removal->kin[removal->n++].text, id, MK_DUDA_SESSION_ID_LEN);
+        memcpy(removal->kin[removal->n++].text, id, SESSION_ID_LEN);
 }
 
 static void on_removed(duda_request_t *dr, const struct redis_answer *answer, void *arg);

@@ -3,7 +3,7 @@
 #define MK_DUDA_OBJECTS_SESSION_REMOTE_H
 
 #include "objects/session/session.h"
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 #include "service/session_steps.h"
 
 /*
@@ -28,14 +28,13 @@ enum mk_duda_session_step mk_duda_session_view_commit(struct mk_duda_session_vie
 /** The request ends. */
 void mk_duda_session_view_leave(struct mk_duda_session_view *view);
 
-/* ---- as of objects/session/session_store.h; of a request without a view there is nothing ---- */
+/* ---- as of kit/sessions/sessions.h; of a request without a view there is nothing ---- */
 
-enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view,
-                                                  const char *name, const char *value, int64_t now,
-                                                  bool *is_replaced);
+enum session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view, const char *name,
+                                          const char *value, int64_t now, bool *is_replaced);
 /** Give the session of the request, or a new one, another identity. @return 0, -1 */
 int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
-                               struct mk_duda_request *rq, struct mk_duda_session_id *id);
+                               struct mk_duda_request *rq, struct session_id *id);
 int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name, const char *value,
                              int64_t expires, int64_t now);
 char *mk_duda_session_view_get(struct mk_duda_session_view *view, const char *name, int64_t now);

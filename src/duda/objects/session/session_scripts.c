@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/session/session_scripts.h"
 
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 
 #define UNLESS_REPLACED                                                                            \
     "if redis.call('HEXISTS',KEYS[1],'" MK_DUDA_SESSION_HEIR "')==1 then return 0 end "
@@ -21,7 +21,7 @@ const char mk_duda_session_script_store[] =
     "if at and not " IS_LINK " then "
     "ttl=math.max(ttl,at==0 and 86400 or at-tonumber(ARGV[1])) end end "
     "return redis.call('EXPIRE',KEYS[1],ttl)";
-_Static_assert(MK_DUDA_SESSION_IDLE_S == 86400, "as the script has it");
+_Static_assert(SESSION_IDLE_S == 86400, "as the script has it");
 
 const char mk_duda_session_script_keep[] =
     UNLESS_REPLACED "return redis.call('EXPIRE',KEYS[1],ARGV[1])";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/session/session_values.h"
 
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 #include "objects/session/session_value.h"
 
 #include <stdlib.h>
@@ -60,8 +60,8 @@ int mk_duda_session_values_add(struct mk_duda_session_values *values, const char
     struct mk_duda_session_value **old = mk_duda_session_values_find(values, name, now), *value;
     const size_t len = strlen(name) + strlen(text);
 
-    if (len > MK_DUDA_SESSION_VALUE_MAX || values->bytes + len > BYTES_MAX ||
-        (!*old && values->n >= MK_DUDA_SESSION_NAMES_MAX))
+    if (len > SESSION_VALUE_MAX || values->bytes + len > BYTES_MAX ||
+        (!*old && values->n >= SESSION_NAMES_MAX))
         return -1;
     value = new_value(name, text, expires);
     if (!value)
@@ -88,7 +88,7 @@ int64_t mk_duda_session_values_ttl(const struct mk_duda_session_values *values, 
 
     *is_idle = false;
     for (const struct mk_duda_session_value *value = values->first; value; value = value->next) {
-        const int64_t left = value->expires ? value->expires - now : MK_DUDA_SESSION_IDLE_S;
+        const int64_t left = value->expires ? value->expires - now : SESSION_IDLE_S;
 
         *is_idle = *is_idle || !value->expires;
         ttl = left > ttl ? left : ttl;

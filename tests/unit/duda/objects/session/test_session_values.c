@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 #include "objects/session/session_values.h"
 
 #include "duda_test.h"
@@ -62,7 +62,7 @@ static void values_expire(void **state)
     assert_null(*mk_duda_session_values_find(&values, "a", NOW + 10));
     assert_int_equal(values.n, 1);
     assert_int_equal(add(&values, "c", "1"), 0);
-    assert_int_equal(mk_duda_session_values_ttl(&values, NOW, &is_idle), MK_DUDA_SESSION_IDLE_S);
+    assert_int_equal(mk_duda_session_values_ttl(&values, NOW, &is_idle), SESSION_IDLE_S);
     assert_true(is_idle);
     mk_duda_session_values_clear(&values);
 }
@@ -70,20 +70,20 @@ static void values_expire(void **state)
 static void values_have_bounds(void **state)
 {
     struct mk_duda_session_values values = {.first = NULL};
-    char *text = calloc(1, MK_DUDA_SESSION_VALUE_MAX + 1);
+    char *text = calloc(1, SESSION_VALUE_MAX + 1);
     char name[16];
     unsigned n = 0;
 
     (void)state;
     assert_non_null(text);
-    memset(text, 'x', MK_DUDA_SESSION_VALUE_MAX);
+    memset(text, 'x', SESSION_VALUE_MAX);
     assert_int_equal(add(&values, "a", text), -1);
-    text[MK_DUDA_SESSION_VALUE_MAX - 1] = '\0';
+    text[SESSION_VALUE_MAX - 1] = '\0';
     assert_int_equal(add(&values, "a", text), 0);
     mk_duda_session_values_clear(&values);
     while (snprintf(name, sizeof(name), "%u", n) > 0 && add(&values, name, "") == 0)
         n++;
-    assert_int_equal(n, MK_DUDA_SESSION_NAMES_MAX);
+    assert_int_equal(n, SESSION_NAMES_MAX);
     assert_int_equal(add(&values, "0", "other"), 0);
     mk_duda_session_values_clear(&values);
     free(text);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "objects/session/session_store.h"
+#include "kit/sessions/sessions.h"
 
-#include "objects/objects.h"
-#include "objects/plain/random.h"
-#include "objects/session/session_file.h"
+#include "kit/digest/digest.h"
+#include "kit/pure/links.h"
+#include "kit/pure/random.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct value {
     struct value *next;
@@ -24,18 +28,18 @@ enum rank {
 
 struct session {
     struct session *next; /* of its chain */
-    struct mk_list
+    struct links
         by_use; /* of the store and its rank, unused longest first; those that end in the order of their ends */
     struct value *values;
     int nvalues;
     int64_t ends;         /* a replaced one; 0: it is none */
     struct session *heir; /* of a replaced one, not replaced itself; NULL: it has ended */
-    struct mk_list kin; /* the ring of all identities of a session: what is removed, is from all */
-    uint64_t number;    /* later ones have higher ones */
-    struct mk_duda_session_id id;
+    struct links kin; /* the ring of all identities of a session: what is removed, is from all */
+    uint64_t number;  /* later ones have higher ones */
+    struct session_id id;
 };
 
-_Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an identity is random");
+_Static_assert((int)SESSION_ID_LEN == (int)RANDOM_TEXT_LEN, "an identity is random");
 
 enum {
     CHAINS = 4096,
@@ -46,49 +50,51 @@ enum {
 static const char key_id[] = "key",
                   key_name[] = "_key"; /* of the row that has the key: no identity */
 
-struct mk_duda_sessions {
+struct sessions {
     pthread_mutex_t lock;
-    size_t n, max, bytes;
+    struct sessions_limits limits;
+    size_t n, bytes;
     uint64_t begun; /* sessions, ever */
-    struct mk_list by_use[RANKS];
-    struct mk_duda_session_file *file; /* NULL: memory alone */
-    char key[MK_DUDA_RANDOM_LEN + 1];
+    struct links by_use[RANKS];
+    const struct sessions_file *calls; /* NULL: memory alone */
+    void *file;
+    char key[RANDOM_TEXT_LEN + 1];
     struct session *chains[CHAINS];
 };
 
-struct mk_duda_sessions *mk_duda_sessions_new(size_t max)
+struct sessions *sessions_new(const struct sessions_limits *limits)
 {
-    struct mk_duda_sessions *store = calloc(1, sizeof(*store));
+    struct sessions *store = calloc(1, sizeof(*store));
 
-    if (!store || !mk_duda_random_text(store->key)) {
+    if (!store || !random_text(store->key)) {
         free(store);
         return NULL;
     }
-    (void)pthread_mutex_init(&store->lock, NULL);
+    (void)pthread_mutex_init(&store->lock, NULL); /* cannot fail on Linux */
     for (int i = 0; i < RANKS; i++)
-        mk_list_init(&store->by_use[i]);
-    store->max = max < MK_DUDA_SESSIONS_MAX ? max : MK_DUDA_SESSIONS_MAX;
+        links_init(&store->by_use[i]);
+    store->limits = *limits;
     return store;
 }
 
 /* Identities are random, so any of their digits choose a chain. */
-static struct session **place_of(struct mk_duda_sessions *store, const char *id)
+static struct session **place_of(struct sessions *store, const char *id)
 {
     char digits[4] = {id[0], id[1], id[2], 0};
     struct session **at = &store->chains[strtoul(digits, NULL, 16) % CHAINS];
 
-    while (*at && memcmp((*at)->id.text, id, MK_DUDA_SESSION_ID_LEN) != 0)
+    while (*at && !digest_is_same((*at)->id.text, id, SESSION_ID_LEN))
         at = &(*at)->next;
     return at;
 }
 
 static bool is_id(const char *id)
 {
-    return id && strnlen(id, MK_DUDA_SESSION_ID_LEN + 1) == MK_DUDA_SESSION_ID_LEN &&
-           strspn(id, "0123456789abcdef") == MK_DUDA_SESSION_ID_LEN;
+    return id && strnlen(id, SESSION_ID_LEN + 1) == SESSION_ID_LEN &&
+           strspn(id, "0123456789abcdef") == SESSION_ID_LEN;
 }
 
-static void unlink_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
+static void unlink_value(struct sessions *store, struct session *s, struct value **at)
 {
     struct value *value = *at;
 
@@ -99,18 +105,18 @@ static void unlink_value(struct mk_duda_sessions *store, struct session *s, stru
     free(value);
 }
 
-static void drop_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
+static void drop_value(struct sessions *store, struct session *s, struct value **at)
 {
     if (!*at)
         return;
-    if (store->file && !s->ends)
-        mk_duda_session_file_remove(store->file, s->id.text, (*at)->name);
+    if (store->calls && !s->ends)
+        store->calls->remove(store->file, s->id.text, (*at)->name);
     unlink_value(store, s, at);
 }
 
 static struct session *next_of_kin(const struct session *s)
 {
-    return mk_list_entry(s->kin.next, struct session, kin);
+    return LINKS_OBJECT(s->kin.next, struct session, kin);
 }
 
 /* Those that it has the place of get another heir; NULL: none. */
@@ -126,33 +132,32 @@ static void give_heirs(const struct session *s, struct session *heir)
 static void part(struct session *s)
 {
     give_heirs(s, NULL);
-    mk_list_del(&s->kin);
-    mk_list_init(&s->kin);
+    links_remove(&s->kin);
 }
 
-static void drop(struct mk_duda_sessions *store, struct session *s)
+static void drop(struct sessions *store, struct session *s)
 {
     part(s);
     while (s->values)
         drop_value(store, s, &s->values);
     *place_of(store, s->id.text) = s->next;
-    mk_list_del(&s->by_use);
+    links_remove(&s->by_use);
     store->n--;
     free(s);
 }
 
 /* @return the one that goes next; NULL: there is none */
-static struct session *next_to_go(struct mk_duda_sessions *store)
+static struct session *next_to_go(struct sessions *store)
 {
     for (int i = 0; i < RANKS; i++) {
-        if (store->by_use[i].next != &store->by_use[i])
-            return mk_list_entry_first(&store->by_use[i], struct session, by_use);
+        if (!links_is_alone(&store->by_use[i]))
+            return LINKS_OBJECT(store->by_use[i].next, struct session, by_use);
     }
     return NULL;
 }
 
 /* @return the session; NULL: unknown, or replaced too long ago */
-static struct session *find(struct mk_duda_sessions *store, const char *id, int64_t now)
+static struct session *find(struct sessions *store, const char *id, int64_t now)
 {
     struct session *s = is_id(id) ? *place_of(store, id) : NULL;
 
@@ -162,12 +167,13 @@ static struct session *find(struct mk_duda_sessions *store, const char *id, int6
     return NULL;
 }
 
-void mk_duda_sessions_free(struct mk_duda_sessions *store)
+void sessions_free(struct sessions *store)
 {
     if (!store)
         return;
-    mk_duda_session_file_close(store->file);
-    store->file = NULL;
+    if (store->calls)
+        store->calls->close(store->file);
+    store->calls = NULL;
     for (struct session *s = next_to_go(store); s; s = next_to_go(store))
         drop(store, s);
     (void)pthread_mutex_destroy(&store->lock);
@@ -183,32 +189,32 @@ static enum rank rank_of(const struct session *s)
     return s->ends ? REPLACED : LIGHT;
 }
 
-static void enlist(struct mk_duda_sessions *store, struct session *s)
+static void enlist(struct sessions *store, struct session *s)
 {
-    mk_list_add(&s->by_use, &store->by_use[rank_of(s)]);
+    links_add(&store->by_use[rank_of(s)], &s->by_use);
 }
 
-static void touch(struct mk_duda_sessions *store, struct session *s)
+static void touch(struct sessions *store, struct session *s)
 {
     if (s->ends)
         return;
-    mk_list_del(&s->by_use);
+    links_remove(&s->by_use);
     enlist(store, s);
 }
 
-static bool has_expired(const struct value *value, int64_t now)
+static bool has_expired(const struct sessions *store, const struct value *value, int64_t now)
 {
-    return value->expires ? value->expires <= now : value->used + MK_DUDA_SESSION_IDLE_S <= now;
+    return value->expires ? value->expires <= now : value->used + store->limits.idle_s <= now;
 }
 
 /* @return where the value of that name is, without those that have expired; *at is NULL: there is none */
-static struct value **value_of(struct mk_duda_sessions *store, struct session *s, const char *name,
+static struct value **value_of(struct sessions *store, struct session *s, const char *name,
                                int64_t now)
 {
     struct value **at = &s->values;
 
     while (*at) {
-        if (has_expired(*at, now))
+        if (has_expired(store, *at, now))
             drop_value(store, s, at);
         else if (strcmp((*at)->name, name) == 0)
             break;
@@ -235,8 +241,7 @@ static struct value *new_value(const char *name, const char *text, int64_t expir
 /* ---- beginning ---- */
 
 /* What it has, the replaced one has no longer than a browser needs. Without memory it has less. */
-static void copy_values(struct mk_duda_sessions *store, struct session *to,
-                        const struct session *from)
+static void copy_values(struct sessions *store, struct session *to, const struct session *from)
 {
     for (const struct value *value = from->values; value; value = value->next) {
         struct value *copy = new_value(value->name, value->text, value->expires, value->used);
@@ -251,11 +256,11 @@ static void copy_values(struct mk_duda_sessions *store, struct session *to,
 }
 
 /* A session that was replaced is in memory alone, so what it gives to another one is written anew. */
-static void write_values(struct mk_duda_sessions *store, const struct session *s)
+static void write_values(struct sessions *store, const struct session *s)
 {
-    for (const struct value *value = s->values; value && store->file; value = value->next)
-        (void)mk_duda_session_file_put(store->file, s->id.text, value->name, value->text,
-                                       value->expires, value->used);
+    for (const struct value *value = s->values; value && store->calls; value = value->next)
+        (void)store->calls->put(store->file, s->id.text, value->name, value->text, value->expires,
+                                value->used);
 }
 
 /* @return which of the others is one no longer: one that was replaced, the oldest of them; NULL: there are few */
@@ -272,13 +277,13 @@ static struct session *surplus_kin(const struct session *s, const struct session
     return n > KIN_MAX ? first : NULL;
 }
 
-static void join(struct mk_duda_sessions *store, struct session *s, struct session *from)
+static void join(struct sessions *store, struct session *s, struct session *from)
 {
     struct session *surplus;
 
     give_heirs(from, s);
     from->heir = s;
-    mk_list_add(&s->kin, &from->kin);
+    links_add(&from->kin, &s->kin);
     surplus = surplus_kin(s, from);
     if (surplus && surplus->ends)
         drop(store, surplus);
@@ -286,7 +291,7 @@ static void join(struct mk_duda_sessions *store, struct session *s, struct sessi
         part(surplus);
 }
 
-static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
+static void inherit(struct sessions *store, struct session *s, const char *old, int64_t now)
 {
     struct session *from = find(store, old, now);
 
@@ -296,42 +301,42 @@ static void inherit(struct mk_duda_sessions *store, struct session *s, const cha
         copy_values(store, s, from);
         write_values(store, s);
     } else {
-        if (store->file)
-            mk_duda_session_file_rename(store->file, old, s->id.text);
+        if (store->calls)
+            store->calls->rename(store->file, old, s->id.text);
         s->values = from->values;
         s->nvalues = from->nvalues;
         from->values = NULL;
         from->nvalues = 0;
-        copy_values(store, from, s);
-        from->ends = now + MK_DUDA_SESSION_REPLACED_S;
-        mk_list_del(&from->by_use);
+        if (!store->limits.is_whole)
+            copy_values(store, from, s);
+        from->ends = now + SESSION_REPLACED_S;
+        links_remove(&from->by_use);
         enlist(store, from);
     }
     join(store, s, from);
 }
 
-static void add(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
+static void add(struct sessions *store, struct session *s, const char *old, int64_t now)
 {
     struct session **place = place_of(store, s->id.text), *first;
 
     *place = s;
     store->n++;
     s->number = ++store->begun;
-    mk_list_init(&s->kin);
+    links_init(&s->kin);
     inherit(store, s, old, now);
     for (first = next_to_go(store);
-         first && (store->n > store->max || (first->ends && first->ends <= now));
+         first && (store->n > store->limits.sessions || (first->ends && first->ends <= now));
          first = next_to_go(store))
         drop(store, first);
     enlist(store, s);
 }
 
-int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old, int64_t now,
-                          struct mk_duda_session_id *id)
+int sessions_begin(struct sessions *store, const char *old, int64_t now, struct session_id *id)
 {
     struct session *s = calloc(1, sizeof(*s));
 
-    if (!s || !mk_duda_random_text(s->id.text)) {
+    if (!s || !random_text(s->id.text)) {
         free(s);
         return -1;
     }
@@ -345,43 +350,67 @@ int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old, int64
 /* ---- values ---- */
 
 /* Make room for the value of a session that is in no list meanwhile. */
-static void make_room(struct mk_duda_sessions *store, size_t bytes)
+static void make_room(struct sessions *store, size_t bytes)
 {
     struct session *first;
 
-    while (store->bytes + bytes > MK_DUDA_SESSION_BYTES_MAX && (first = next_to_go(store)))
+    while (store->bytes + bytes > store->limits.bytes && (first = next_to_go(store)))
         drop(store, first);
 }
 
-/* With the lock. @return whether the value belongs to the session now */
-static bool put(struct mk_duda_sessions *store, struct session *s, struct value *value, int64_t now)
+static void drop_expired(struct sessions *store, struct session *s, int64_t now)
 {
-    struct value **old = value_of(store, s, value->name, now);
+    struct value **at = &s->values;
 
+    while (*at) {
+        if (has_expired(store, *at, now))
+            drop_value(store, s, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+/* A use of one value is one of all that have not expired. */
+static void use_whole(struct sessions *store, struct session *s, int64_t now)
+{
+    if (!store->limits.is_whole)
+        return;
+    drop_expired(store, s, now);
+    for (struct value *value = s->values; value; value = value->next)
+        value->used = now;
+}
+
+/* With the lock. @return 0: the value belongs to the session now; or an error of sessions_put */
+static int put(struct sessions *store, struct session *s, struct value *value, int64_t now)
+{
+    struct value **old;
+
+    use_whole(store, s, now);
+    old = value_of(store, s, value->name, now);
     touch(store, s);
-    if (!*old && s->nvalues >= MK_DUDA_SESSION_NAMES_MAX)
-        return false;
-    if (store->file && !s->ends &&
-        mk_duda_session_file_put(store->file, s->id.text, value->name, value->text, value->expires,
-                                 value->used) < 0)
-        return false;
+    if (!*old && s->nvalues >= SESSION_NAMES_MAX)
+        return MK_E_LIMIT;
+    if (store->calls && !s->ends &&
+        store->calls->put(store->file, s->id.text, value->name, value->text, value->expires,
+                          value->used) < 0)
+        return MK_E_PEER;
     if (*old)
         unlink_value(store, s, old);
-    mk_list_del(&s->by_use);
+    links_remove(&s->by_use);
     make_room(store, value->bytes);
     value->next = s->values;
     s->values = value;
     s->nvalues++;
     store->bytes += value->bytes;
     enlist(store, s);
-    return true;
+    return 0;
 }
 
 /*
  * What a late request sets of what both have changes in both, if it knows what the heir has: whoever planted the identity before
  * a log-in must not say afterwards who has logged in.
  */
-static void put_in_heir(struct mk_duda_sessions *store, struct session *s, const char *name,
+static void put_in_heir(struct sessions *store, struct session *s, const char *name,
                         const char *text, int64_t expires, int64_t now)
 {
     struct session *heir = s->heir;
@@ -391,39 +420,36 @@ static void put_in_heir(struct mk_duda_sessions *store, struct session *s, const
                               ? new_value(name, text, expires, now)
                               : NULL;
 
-    if (value && !put(store, heir, value, now))
+    if (value && put(store, heir, value, now) < 0)
         free(value);
 }
 
-int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const char *name,
-                        const char *value, int64_t expires, int64_t now)
+int sessions_put(struct sessions *store, const char *id, const char *name, const char *value,
+                 int64_t expires, int64_t now)
 {
-    struct value *made = NULL;
+    const bool fits = strlen(name) + strlen(value) <= SESSION_VALUE_MAX;
+    struct value *made = fits ? new_value(name, value, expires, now) : NULL;
     struct session *s;
-    bool is_kept;
+    int err;
 
-    if (strlen(name) + strlen(value) <= MK_DUDA_SESSION_VALUE_MAX)
-        made = new_value(name, value, expires, now);
     if (!made)
-        return -1;
+        return fits ? MK_E_NOMEM : MK_E_LIMIT;
     (void)pthread_mutex_lock(&store->lock);
     s = find(store, id, now);
     if (s && s->ends)
         put_in_heir(store, s, name, value, expires, now);
     s = find(store, id, now); /* what made room may have dropped it */
-    is_kept = s && put(store, s, made, now);
+    err = s ? put(store, s, made, now) : MK_E_NOENT;
     (void)pthread_mutex_unlock(&store->lock);
-    if (is_kept)
-        return 0;
-    free(made);
-    return -1;
+    if (err < 0)
+        free(made);
+    return err;
 }
 
-enum mk_duda_session_fit mk_duda_session_fit(struct mk_duda_sessions *store, const char *id,
-                                             const char *name, const char *value, int64_t now,
-                                             bool *is_replaced)
+enum session_fit sessions_fit(struct sessions *store, const char *id, const char *name,
+                              const char *value, int64_t now, bool *is_replaced)
 {
-    enum mk_duda_session_fit fit = MK_DUDA_SESSION_NONE;
+    enum session_fit fit = SESSION_NONE;
     const struct value *has;
     struct session *s;
 
@@ -432,31 +458,34 @@ enum mk_duda_session_fit mk_duda_session_fit(struct mk_duda_sessions *store, con
     *is_replaced = s && s->ends;
     if (s) {
         has = *value_of(store, s, name, now);
-        fit = !has                            ? MK_DUDA_SESSION_NEW_NAME
-              : strcmp(has->text, value) == 0 ? MK_DUDA_SESSION_SAME
-                                              : MK_DUDA_SESSION_CHANGED;
+        fit = !has                            ? SESSION_NEW_NAME
+              : strcmp(has->text, value) == 0 ? SESSION_SAME
+                                              : SESSION_CHANGED;
     }
     (void)pthread_mutex_unlock(&store->lock);
     return fit;
 }
 
 /* With the lock. @return the value, used now; NULL */
-static const struct value *look_up(struct mk_duda_sessions *store, const char *id, const char *name,
+static const struct value *look_up(struct sessions *store, const char *id, const char *name,
                                    int64_t now)
 {
     struct session *s = find(store, id, now);
-    struct value *value = s ? *value_of(store, s, name, now) : NULL;
+    struct value *value;
 
-    if (s && !s->values) {
+    if (s)
+        use_whole(store, s, now);
+    value = s ? *value_of(store, s, name, now) : NULL;
+    if (s && !s->values && !s->ends) {
         drop(store, s);
         return NULL;
     }
     if (!value)
         return NULL;
     value->used = now;
-    if (store->file && !s->ends && now >= value->written + USE_STEP_S) {
+    if (store->calls && !s->ends && now >= value->written + USE_STEP_S) {
         value->written = now;
-        (void)mk_duda_session_file_put(store->file, id, name, value->text, value->expires, now);
+        (void)store->calls->put(store->file, id, name, value->text, value->expires, now);
     }
     touch(store, s);
     return value;
@@ -465,11 +494,11 @@ static const struct value *look_up(struct mk_duda_sessions *store, const char *i
 /* ---- the file ---- */
 
 struct restoring {
-    struct mk_duda_sessions *store;
+    struct sessions *store;
     int64_t now;
 };
 
-static struct session *session_of(struct mk_duda_sessions *store, const char *id, int64_t now)
+static struct session *session_of(struct sessions *store, const char *id, int64_t now)
 {
     struct session *s = find(store, id, now);
 
@@ -478,7 +507,7 @@ static struct session *session_of(struct mk_duda_sessions *store, const char *id
     s = calloc(1, sizeof(*s));
     if (!s)
         return NULL;
-    memcpy(s->id.text, id, MK_DUDA_SESSION_ID_LEN);
+    memcpy(s->id.text, id, SESSION_ID_LEN);
     add(store, s, NULL, now);
     return s;
 }
@@ -490,42 +519,57 @@ static void restore(void *arg, const char *id, const char *name, const char *tex
     struct value *value = NULL;
     struct session *s = NULL;
 
-    if (strcmp(id, key_id) == 0 && strlen(text) == MK_DUDA_RANDOM_LEN)
-        memcpy(r->store->key, text, MK_DUDA_RANDOM_LEN);
-    if (strlen(name) + strlen(text) <= MK_DUDA_SESSION_VALUE_MAX)
+    if (strcmp(id, key_id) == 0 && strlen(text) == RANDOM_TEXT_LEN)
+        memcpy(r->store->key, text, RANDOM_TEXT_LEN);
+    if (strlen(name) + strlen(text) <= SESSION_VALUE_MAX)
         value = new_value(name, text, expires, used);
-    if (value && !has_expired(value, r->now))
+    if (value && !has_expired(r->store, value, r->now))
         s = session_of(r->store, id, r->now);
-    if (!s || !put(r->store, s, value, r->now))
+    if (!s || put(r->store, s, value, r->now) < 0)
         free(value);
 }
 
-void mk_duda_sessions_keep(struct mk_duda_sessions *store, struct mk_duda_session_file *file,
-                           int64_t now)
+void sessions_keep(struct sessions *store, const struct sessions_file *calls, void *file,
+                   int64_t now)
 {
     struct restoring r = {store, now};
 
-    mk_duda_session_file_each(file, restore, &r);
+    calls->each(file, restore, &r);
+    store->calls = calls;
     store->file = file;
-    (void)mk_duda_session_file_put(file, key_id, key_name, store->key, INT64_MAX, now);
-    mk_duda_session_file_forget(file, MK_DUDA_SESSION_IDLE_S, now);
+    (void)calls->put(file, key_id, key_name, store->key, INT64_MAX, now);
+    calls->forget(file, store->limits.idle_s, now);
 }
 
-char *mk_duda_session_get(struct mk_duda_sessions *store, const char *id, const char *name,
-                          int64_t now)
+bool sessions_take(struct sessions *store, const char *id, const char *name, int64_t now,
+                   sessions_take_fn take, void *arg)
 {
     const struct value *value;
-    char *copy;
 
     (void)pthread_mutex_lock(&store->lock);
     value = look_up(store, id, name, now);
-    copy = value ? strdup(value->text) : NULL;
+    if (value)
+        take(arg, value->text);
     (void)pthread_mutex_unlock(&store->lock);
+    return value != NULL;
+}
+
+static void copy_text(void *arg, const char *value)
+{
+    char **copy = arg;
+
+    *copy = strdup(value);
+}
+
+char *sessions_get(struct sessions *store, const char *id, const char *name, int64_t now)
+{
+    char *copy = NULL;
+
+    (void)sessions_take(store, id, name, now, copy_text, &copy);
     return copy;
 }
 
-bool mk_duda_session_has(struct mk_duda_sessions *store, const char *id, const char *name,
-                         int64_t now)
+bool sessions_has(struct sessions *store, const char *id, const char *name, int64_t now)
 {
     bool has;
 
@@ -536,8 +580,7 @@ bool mk_duda_session_has(struct mk_duda_sessions *store, const char *id, const c
 }
 
 /* @return how many values are left; -1: there was none of that name */
-static int remove_value(struct mk_duda_sessions *store, struct session *s, const char *name,
-                        int64_t now)
+static int remove_value(struct sessions *store, struct session *s, const char *name, int64_t now)
 {
     struct value **at = value_of(store, s, name, now);
     int left;
@@ -554,7 +597,7 @@ static int remove_value(struct mk_duda_sessions *store, struct session *s, const
 }
 
 /* @return how many other identities the session has */
-static unsigned list_kin(const struct session *s, struct mk_duda_session_id ids[KIN_MAX])
+static unsigned list_kin(const struct session *s, struct session_id ids[KIN_MAX])
 {
     unsigned n = 0;
 
@@ -564,11 +607,10 @@ static unsigned list_kin(const struct session *s, struct mk_duda_session_id ids[
 }
 
 /* Who logs out has done so under all identities of the session. @return how many values are left */
-static int remove_from_all(struct mk_duda_sessions *store, struct session *s, const char *name,
-                           int64_t now)
+static int remove_from_all(struct sessions *store, struct session *s, const char *name, int64_t now)
 {
     const struct session *heir = s->heir;
-    struct mk_duda_session_id ids[KIN_MAX];
+    struct session_id ids[KIN_MAX];
     const unsigned n = list_kin(s, ids);
     int left = remove_value(store, s, name, now);
 
@@ -587,8 +629,7 @@ static int remove_from_all(struct mk_duda_sessions *store, struct session *s, co
     return left;
 }
 
-int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const char *name,
-                           int64_t now)
+int sessions_remove(struct sessions *store, const char *id, const char *name, int64_t now)
 {
     int left = -1;
 
@@ -599,12 +640,54 @@ int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const
     return left;
 }
 
-const char *mk_duda_sessions_key(const struct mk_duda_sessions *store)
+/* ---- whole sessions ---- */
+
+bool sessions_is_there(struct sessions *store, const char *id, int64_t now, bool *is_replaced)
+{
+    struct session *s;
+
+    (void)pthread_mutex_lock(&store->lock);
+    s = find(store, id, now);
+    if (s)
+        drop_expired(store, s, now);
+    if (s && !s->values && !s->ends) {
+        drop(store, s);
+        s = NULL;
+    }
+    *is_replaced = s && s->ends;
+    (void)pthread_mutex_unlock(&store->lock);
+    return s != NULL;
+}
+
+bool sessions_end(struct sessions *store, const char *id, int64_t now)
+{
+    struct session_id ids[KIN_MAX];
+    struct session *s;
+    bool was_there;
+    unsigned n = 0;
+
+    (void)pthread_mutex_lock(&store->lock);
+    s = find(store, id, now);
+    was_there = s != NULL;
+    if (s) {
+        n = list_kin(s, ids);
+        drop(store, s);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        s = find(store, ids[i].text, now);
+        if (s)
+            drop(store, s);
+    }
+    (void)pthread_mutex_unlock(&store->lock);
+    return was_there;
+}
+
+const char *sessions_key(const struct sessions *store)
 {
     return store->key;
 }
 
-size_t mk_duda_sessions_count(struct mk_duda_sessions *store)
+size_t sessions_count(struct sessions *store)
 {
     size_t n;
 
