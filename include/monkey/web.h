@@ -12,6 +12,7 @@
  */
 
 #include <monkey/web/body.h>
+#include <monkey/web/cache.h>
 #include <monkey/web/choice.h>
 #include <monkey/web/cookie.h>
 #include <monkey/web/entity.h>
@@ -25,6 +26,8 @@
 #include <monkey/web/problem.h>
 #include <monkey/web/query.h>
 #include <monkey/web/router.h>
+#include <monkey/web/secret.h>
+#include <monkey/web/session.h>
 #include <monkey/web/signed.h>
 #include <monkey/web/sse.h>
 #include <monkey/web/task.h>

@@ -31,10 +31,10 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 @contextlib.contextmanager
-def running(env, program, folder):
+def running(env, program, folder, *words):
     """A function that sends one request and returns status, fields and body."""
     path = folder / "socket"
-    child = subprocess.Popen([program, f"unix:{path}"], env=env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = subprocess.Popen([program, f"unix:{path}", *map(str, words)], env=env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def listens():
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
@@ -131,7 +131,8 @@ class Player:
         fields = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
         status, head, body = self.ask(method, target, form, fields)
         assert status == 200
-        self.cookie = "a=b; " + head["Set-Cookie"].partition(";")[0]
+        if head["Set-Cookie"]:
+            self.cookie = "a=b; " + head["Set-Cookie"].partition(";")[0]
         return body.decode()
 
     def answer(self, question, choice):
@@ -161,3 +162,16 @@ def test_quiz(installation, tmp_path):
         assert points(one.request("GET", "/new")) == 0
         assert ask("POST", "/", b"x", {"Content-Type": "text/plain"})[0] == 415
         assert "Welcome.<" in Player(ask).answer(0, 1)
+
+
+def test_reports(installation, tmp_path):
+    """A client with the key gets a report, and then the one that was kept."""
+    key = {"X-API-Key": "secret"}
+    with running(installation.env, installation.build("embed/reports.c", "monkey-web"), tmp_path, "secret") as ask:
+        for wrong in ({}, {"X-API-Key": "Secret"}, {"X-API-Key": "secret2"}, {"X-API-Key": ""}):
+            assert ask("GET", "/reports/may", fields=wrong)[0] == 403
+        assert ask("GET", "/reports/may", fields=key)[2] == b"report 1: may\n"
+        assert ask("GET", "/reports/june", fields=key)[2] == b"report 2: june\n"
+        assert ask("GET", "/reports/may", fields=key)[2] == b"report 1: may\n"
+        assert eventually(lambda: ask("GET", "/reports/may", fields=key)[2] == b"report 3: may\n", within=60.0)
+        assert ask("GET", "/reports/" + "x" * 32, fields=key)[0] == 404

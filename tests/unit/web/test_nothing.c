@@ -52,6 +52,8 @@ static const struct mk_task_calls task_calls = {
 static struct mk_str text;
 static struct mk_form *form;
 static struct mk_signer *signer;
+static struct mk_cache *cache;
+static struct mk_sessions *sessions;
 static struct mk_sse_group *group;
 static struct mk_sse *sse;
 static struct mk_multipart *parts;
@@ -98,6 +100,19 @@ static char room[64];
       MK_E_INVALID)                                                                                \
     X(cookie_without_reply,                                                                        \
       mk_reply_cookie(NULL, &(struct mk_cookie){.size = sizeof(struct mk_cookie)}), MK_E_INVALID)  \
+    X(no_secret, mk_secret_eq(no_text, no_text), false)                                            \
+    X(cache_without_place, mk_cache_new(NULL, NULL), MK_E_INVALID)                                 \
+    X(no_cache_keeps, mk_cache_set(cache, MK_STR("a"), MK_STR("b"), 0), MK_E_INVALID)              \
+    X(no_cache_gives, mk_cache_get(cache, MK_STR("a"), room, sizeof(room)), MK_E_INVALID)          \
+    X(no_cache_finds, mk_cache_find(cache, r, MK_STR("a"), &text), MK_E_INVALID)                   \
+    X(no_cache_drops, mk_cache_drop(cache, MK_STR("a")), false)                                    \
+    X(sessions_without_place, mk_sessions_new(NULL, NULL), MK_E_INVALID)                           \
+    X(no_sessions_are_there, mk_sessions_count(sessions), 0)                                       \
+    X(no_sessions_give, mk_session_get(r, sessions, "a") != NULL, false)                           \
+    X(no_sessions_keep, mk_session_set(r, sessions, "a", "b"), MK_E_INVALID)                       \
+    X(no_sessions_remove, mk_session_remove(r, sessions, "a"), MK_E_INVALID)                       \
+    X(no_sessions_renew, mk_session_renew(r, sessions), MK_E_INVALID)                              \
+    X(no_sessions_end, mk_session_destroy(r, sessions), MK_E_INVALID)                              \
     X(signer_without_place, mk_signer_new(NULL, &text, 1), MK_E_INVALID)                           \
     X(signer_without_keys, mk_signer_new(&signer, NULL, 1), MK_E_INVALID)                          \
     X(nobody_signs, mk_signed_write(room, sizeof(room), NULL, MK_STR("a"), MK_STR("b"), 1),        \
@@ -207,6 +222,10 @@ static void call_the_silent(void)
 {
     mk_router_free(NULL);
     mk_router_finish(NULL, NULL);
+    mk_cache_free(NULL);
+    mk_cache_clear(NULL);
+    mk_cache_facts(NULL, NULL);
+    mk_sessions_free(NULL);
     mk_signer_free(NULL);
     mk_sse_close(NULL);
     mk_sse_group_free(NULL);
