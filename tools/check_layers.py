@@ -43,7 +43,7 @@ ROOMS = {
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "links", "backends", "statistics", "exchange"],
-    "src/data": ["crew", "remote", "redis", "sql", "postgresql"],
+    "src/data": ["crew", "remote", "redis", "sql", "postgresql", "sqlite"],
     "src/duda": ["json", "views", "inputs", "remote", "packages", "service", "package", "objects", "host"],
     "src/duda/objects": ["plain", "logs", "store", "answer", "request", "events", "session", "guards", "routes", "client", "2012"],
 }

@@ -175,3 +175,24 @@ def test_reports(installation, tmp_path):
         assert ask("GET", "/reports/may", fields=key)[2] == b"report 1: may\n"
         assert eventually(lambda: ask("GET", "/reports/may", fields=key)[2] == b"report 3: may\n", within=60.0)
         assert ask("GET", "/reports/" + "x" * 32, fields=key)[0] == 404
+
+
+def test_guests(installation, tmp_path):
+    """What a guest wrote is there after a restart; what the table does not take is an error of the client's."""
+    if not list(installation.image.rglob("libmonkey-sqlite.so")):
+        pytest.skip("SQLite is not installed")
+    program, book = installation.build("embed/guests.c", "monkey-sqlite"), tmp_path / "guests.db"
+
+    def sign(ask, form):
+        return ask("POST", "/", form, {"Content-Type": "application/x-www-form-urlencoded"})
+
+    with running(installation.env, program, tmp_path, book) as ask:
+        assert json.loads(ask("GET", "/")[2]) == []
+        status, head, _ = sign(ask, b"name=ann&text=it%27s+me")
+        assert (status, head["Location"]) == (303, "/")
+        assert sign(ask, b"name=bob")[0] == 422
+        assert sign(ask, b"name=bob&text=" + b"x" * 201)[0] == 422
+        assert sign(ask, b"name=bob&text=%C3%A4")[0] == 303
+    (tmp_path / "socket").unlink(missing_ok=True)
+    with running(installation.env, program, tmp_path, book) as ask:
+        assert json.loads(ask("GET", "/")[2]) == [{"id": 2, "name": "bob", "text": "ä"}, {"id": 1, "name": "ann", "text": "it's me"}]

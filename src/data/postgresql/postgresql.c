@@ -3,8 +3,8 @@
 
 #include "data/crew/crew.h"
 #include "data/postgresql/pg.h"
-#include "data/postgresql/rows.h"
 #include "data/sql/program.h"
+#include "data/sql/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,10 @@ struct mk_postgresql {
 struct seat {
     struct program_home home;
     struct db_pool *pool; /* of the home */
+};
+
+struct mk_postgresql_rows {
+    struct rows all;
 };
 
 struct wish {
@@ -83,8 +87,8 @@ static void finish(struct db_query *base, void *request)
 
     (void)request;
     if (!base->error) {
-        answer.nrows = wish->rows.nrows;
-        answer.ncolumns = wish->rows.ncolumns;
+        answer.nrows = wish->rows.all.nrows;
+        answer.ncolumns = wish->rows.all.ncolumns;
         answer.affected = wish->own.rows;
     }
     (void)mk_later_answer(&wish->later, call, &told);
@@ -92,7 +96,7 @@ static void finish(struct db_query *base, void *request)
 
 static void keep(struct wish *wish, const char *text, size_t len)
 {
-    const enum rows_result result = rows_add(&wish->rows, text, len);
+    const enum rows_result result = rows_add(&wish->rows.all, text, len);
 
     if (result == ROWS_OK)
         return;
@@ -106,10 +110,10 @@ static void take_names(struct pg_query *own, void *request)
     struct wish *wish = wish_of(own);
 
     (void)request;
-    rows_clear(&wish->rows);
+    rows_clear(&wish->rows.all);
     for (int i = 0; i < own->columns && !own->base.error; i++)
         keep(wish, own->fields[i], strlen(own->fields[i]));
-    wish->rows.ncolumns = (unsigned)own->columns;
+    wish->rows.all.ncolumns = (unsigned)own->columns;
 }
 
 static void take_row(struct pg_query *own, void *request)
@@ -119,7 +123,7 @@ static void take_row(struct pg_query *own, void *request)
     (void)request;
     for (int i = 0; i < own->columns && !own->base.error; i++)
         keep(wish, own->row[i], own->row[i] ? strlen(own->row[i]) : 0);
-    wish->rows.nrows++;
+    wish->rows.all.nrows++;
 }
 
 struct mk_str mk_postgresql_name(const struct mk_postgresql_answer *answer, unsigned column)
@@ -127,7 +131,7 @@ struct mk_str mk_postgresql_name(const struct mk_postgresql_answer *answer, unsi
     struct mk_str text = {NULL, 0};
 
     if (answer && column < answer->ncolumns)
-        text.p = rows_text(answer->rows, column, &text.len);
+        text.p = rows_text(&answer->rows->all, column, &text.len);
     return text;
 }
 
@@ -137,7 +141,7 @@ struct mk_str mk_postgresql_value(const struct mk_postgresql_answer *answer, siz
     struct mk_str text = {NULL, 0};
 
     if (answer && row < answer->nrows && column < answer->ncolumns)
-        text.p = rows_text(answer->rows, (row + 1) * answer->ncolumns + column, &text.len);
+        text.p = rows_text(&answer->rows->all, (row + 1) * answer->ncolumns + column, &text.len);
     return text;
 }
 
@@ -168,7 +172,7 @@ static void disconnected(struct db_conn *c, int status, void *request)
 
 static void free_query(struct db_query *base)
 {
-    rows_fini(&((struct wish *)(void *)base)->rows);
+    rows_fini(&((struct wish *)(void *)base)->rows.all);
     pg_free_query(base);
 }
 
@@ -325,7 +329,7 @@ int mk_postgresql_ask(struct mk_postgresql *database, struct mk_request *r, cons
     wish->arg = arg;
     wish->own.on_result = take_names;
     wish->own.on_row = take_row;
-    rows_init(&wish->rows, database->answer_max);
+    rows_init(&wish->rows.all, database->answer_max);
     if (set_values(q, values, nvalues) == 0)
         return run(pool, q, r);
     db_query_free(q);

@@ -2,7 +2,15 @@
 #ifndef MK_DUDA_SQLITE_LATER_H
 #define MK_DUDA_SQLITE_LATER_H
 
-#include "pool.h"
+#undef DUDA_API_LEVEL
+#define DUDA_API_LEVEL 3 /* all calls of the object */
+#include "duda_api.h"
+
+#include "packages/sqlite/sqlite.h"
+
+#include "data/sqlite/pool.h"
+
+#include <stdbool.h>
 
 /** The functions of a service, as query_later() and transaction_later() of packages/sqlite/sqlite.h have them. */
 struct sqlite_work {

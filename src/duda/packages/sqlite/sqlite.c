@@ -10,6 +10,8 @@
 
 enum { OPEN_MAX = 64 };
 
+_Static_assert(SQLITE_LOST_CLIENT == SQLITE_POOL_LOST, "what pools give");
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sqlite3 *opened[OPEN_MAX];
 
@@ -138,8 +140,8 @@ static int close_db(sqlite3 *db)
 
 static sqlite_pool_t *pool_open(const char *path, int busy_ms)
 {
-    char why[256];
-    sqlite_pool_t *pool = sqlite_pool_new(path, busy_ms, why, sizeof(why));
+    const char *why;
+    sqlite_pool_t *pool = sqlite_pool_new(path, busy_ms, &why);
 
     if (!pool)
         msg->err("sqlite->pool_open(%s): %s", path ? path : "NULL", why);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data_test.h"
 
-#include "data/postgresql/rows.h"
+#include "data/sql/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct mk_postgresql_rows *rows, const char *text)
+static void add(struct rows *rows, const char *text)
 {
     assert_int_equal(rows_add(rows, text, text ? strlen(text) : 0), ROWS_OK);
 }
 
-static void assert_cell(const struct mk_postgresql_rows *rows, size_t cell, const char *text)
+static void assert_cell(const struct rows *rows, size_t cell, const char *text)
 {
     size_t len = 7;
     const char *got = rows_text(rows, cell, &len);
@@ -29,7 +29,7 @@ static void assert_cell(const struct mk_postgresql_rows *rows, size_t cell, cons
 static void cells_are_what_was_added(void **state)
 {
     static const char *const cells[] = {"a", NULL, "", NULL, NULL, "long long text", ""};
-    struct mk_postgresql_rows rows = {0};
+    struct rows rows = {0};
 
     (void)state;
     rows_init(&rows, 1 << 20);
@@ -52,7 +52,7 @@ static void texts_and_nulls_have_a_bound(void **state)
 
     (void)state;
     for (size_t i = 0; i < NUMBER_OF(texts); i++) {
-        struct mk_postgresql_rows rows = {0};
+        struct rows rows = {0};
 
         rows_init(&rows, 10 * costs[i]);
         for (int n = 0; n < 10; n++)

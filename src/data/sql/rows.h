@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DATA_POSTGRESQL_ROWS_H
-#define MK_DATA_POSTGRESQL_ROWS_H
+#ifndef MK_DATA_SQL_ROWS_H
+#define MK_DATA_SQL_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Rows of an answer, gathered one by one. Pure. */
 
-struct mk_postgresql_rows {
+struct rows {
     char *bytes; /* texts with terminators: names, then values */
     size_t len, room, max;
     size_t *ends; /* of the names and values, behind the terminator */
@@ -22,15 +22,15 @@ struct mk_postgresql_rows {
 enum rows_result { ROWS_FULL = -2, ROWS_NOMEM = -1, ROWS_OK = 0 };
 
 /** @param max  bytes. @param rows  zeroed */
-void rows_init(struct mk_postgresql_rows *rows, size_t max);
-void rows_fini(struct mk_postgresql_rows *rows);
+void rows_init(struct rows *rows, size_t max);
+void rows_fini(struct rows *rows);
 
 /** Add a name of a column, before all rows; a value NULL is null. */
-enum rows_result rows_add(struct mk_postgresql_rows *rows, const char *text, size_t len);
+enum rows_result rows_add(struct rows *rows, const char *text, size_t len);
 /** Forget all of it: another result begins. */
-void rows_clear(struct mk_postgresql_rows *rows);
+void rows_clear(struct rows *rows);
 
 /** @param cell  0: the first name. @return terminated; NULL: it is null, or there is none */
-const char *rows_text(const struct mk_postgresql_rows *rows, size_t cell, size_t *len);
+const char *rows_text(const struct rows *rows, size_t cell, size_t *len);
 
 #endif

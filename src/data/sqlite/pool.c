@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool.h"
+#include "data/sqlite/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CONNECTIONS_MAX = 64, KEPT_MAX = 32 };
 
@@ -38,7 +42,7 @@ static int set_up(sqlite3 *db, int busy_ms)
                         NULL, NULL, NULL);
 }
 
-static sqlite3 *open_file(const char *path, int busy_ms, char *why, size_t size)
+static sqlite3 *open_file(const char *path, int busy_ms, const char **why)
 {
     sqlite3 *db = NULL;
     int err = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
@@ -47,8 +51,7 @@ static sqlite3 *open_file(const char *path, int busy_ms, char *why, size_t size)
         err = set_up(db, busy_ms);
     if (err == SQLITE_OK)
         return db;
-    if (why)
-        (void)snprintf(why, size, "%s", db ? sqlite3_errmsg(db) : sqlite3_errstr(err));
+    *why = sqlite3_errstr(err);
     (void)sqlite3_close(db);
     return NULL;
 }
@@ -111,6 +114,7 @@ static void uncount_one(sqlite_pool_t *pool)
 static struct connection *connection_of(sqlite_pool_t *pool)
 {
     struct connection *c;
+    const char *why;
 
     if (!pool)
         return NULL;
@@ -119,21 +123,21 @@ static struct connection *connection_of(sqlite_pool_t *pool)
     (void)pthread_mutex_unlock(&pool->lock);
     if (c || !count_one(pool))
         return c;
-    c = add(pool, open_file(pool->path, pool->busy_ms, NULL, 0));
+    c = add(pool, open_file(pool->path, pool->busy_ms, &why));
     if (!c)
         uncount_one(pool);
     return c;
 }
 
-sqlite_pool_t *sqlite_pool_new(const char *path, int busy_ms, char *why, size_t size)
+sqlite_pool_t *sqlite_pool_new(const char *path, int busy_ms, const char **why)
 {
     const size_t len = path ? strlen(path) : 0;
     sqlite_pool_t *pool = calloc(1, sizeof(*pool) + len + 1);
-    sqlite3 *db = path && pool ? open_file(path, busy_ms, why, size) : NULL;
+    sqlite3 *db;
 
+    *why = path ? sqlite3_errstr(SQLITE_NOMEM) : "no path";
+    db = path && pool ? open_file(path, busy_ms, why) : NULL;
     if (!db) {
-        if (!path || !pool)
-            (void)snprintf(why, size, path ? "no memory" : "no path");
         free(pool);
         return NULL;
     }
@@ -143,7 +147,7 @@ sqlite_pool_t *sqlite_pool_new(const char *path, int busy_ms, char *why, size_t 
     pool->count = 1;
     if (add(pool, db))
         return pool;
-    (void)snprintf(why, size, "no memory");
+    *why = sqlite3_errstr(SQLITE_NOMEM);
     sqlite_pool_free(pool);
     return NULL;
 }
@@ -256,7 +260,7 @@ int sqlite_pool_transaction(sqlite_pool_t *pool, int (*work)(sqlite_pool_t *pool
         return -1;
     result = work(pool, arg) == 0 ? 0 : -1;
     if (result == 0 && is_wanted && !is_wanted(of))
-        result = SQLITE_LOST_CLIENT;
+        result = SQLITE_POOL_LOST;
     reset_all(c);
     if (result == 0)
         result = sqlite_pool_run(pool, "COMMIT");

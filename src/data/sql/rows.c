@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/postgresql/rows.h"
+#include "data/sql/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void rows_init(struct mk_postgresql_rows *rows, size_t max)
+void rows_init(struct rows *rows, size_t max)
 {
     rows->max = max;
 }
 
-void rows_fini(struct mk_postgresql_rows *rows)
+void rows_fini(struct rows *rows)
 {
     free(rows->bytes);
     free(rows->ends);
 }
 
-void rows_clear(struct mk_postgresql_rows *rows)
+void rows_clear(struct rows *rows)
 {
     rows->len = rows->ncells = rows->nrows = 0;
     rows->ncolumns = 0;
 }
 
 /* Where a cell counts as one more word, so that nulls have a bound, too. */
-static bool is_above(const struct mk_postgresql_rows *rows, size_t more)
+static bool is_above(const struct rows *rows, size_t more)
 {
     return more > rows->max || rows->len + (rows->ncells + 1) * sizeof(size_t) > rows->max - more;
 }
 
-static int grow_bytes(struct mk_postgresql_rows *rows, size_t need)
+static int grow_bytes(struct rows *rows, size_t need)
 {
     const size_t room = need < 2 * rows->room ? 2 * rows->room : need + 256;
     char *bytes = need > rows->room ? realloc(rows->bytes, room) : rows->bytes;
@@ -40,7 +40,7 @@ static int grow_bytes(struct mk_postgresql_rows *rows, size_t need)
     return 0;
 }
 
-static int grow_cells(struct mk_postgresql_rows *rows)
+static int grow_cells(struct rows *rows)
 {
     const size_t room = rows->cells_room ? 2 * rows->cells_room : 32;
     size_t *ends;
@@ -55,7 +55,7 @@ static int grow_cells(struct mk_postgresql_rows *rows)
     return 0;
 }
 
-enum rows_result rows_add(struct mk_postgresql_rows *rows, const char *text, size_t len)
+enum rows_result rows_add(struct rows *rows, const char *text, size_t len)
 {
     const size_t more = text ? len + 1 : 0;
 
@@ -72,7 +72,7 @@ enum rows_result rows_add(struct mk_postgresql_rows *rows, const char *text, siz
     return ROWS_OK;
 }
 
-const char *rows_text(const struct mk_postgresql_rows *rows, size_t cell, size_t *len)
+const char *rows_text(const struct rows *rows, size_t cell, size_t *len)
 {
     size_t begin;
 
