@@ -161,6 +161,6 @@ def test_a_document_that_is_guarded(tmp_path):
     duda.require_package("json")
     assert dudac.run(tmp_path, "new", "rest", "--template", "rest").returncode == 0
     main = tmp_path / "rest" / "main.c"
-    main.write_text(main.read_text().replace("    router->get(", '    session->init("a");\n    guard->login("user", NULL);\n    router->get('))
+    main.write_text(main.read_text().replace('    router->specify("GET"', '    session->init("a");\n    guard->login("user", NULL);\n    router->specify("GET"'))
     done = document(tmp_path, "rest")
     assert done.returncode == 1 and "answered by 401: its group has a hook that refuses" in done.stderr

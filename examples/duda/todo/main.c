@@ -27,7 +27,7 @@ struct item {
     int done;
 };
 
-/* What templates show of an item. */
+/* What templates show of an item, and what the API sends. */
 static const struct duda_input item_rows[] = {
     {.name = "id", .type = DUDA_INTEGER, .to = offsetof(struct item, id)},
     {.name = "text", .type = DUDA_TEXT, .to = offsetof(struct item, text)},
@@ -268,12 +268,30 @@ static void delete_item(duda_request_t *dr)
     answer_change(dr, change("DELETE FROM items WHERE id = ?1 RETURNING id", NULL, c->id, 0));
 }
 
+/* ---- what it answers ---- */
+
+#define JSON "application/json"
+#define PROBLEM "application/problem+json"
+#define BUSY                                                                                       \
+    {                                                                                              \
+        .status = 503, .type = PROBLEM, .about = "The database is busy"                            \
+    }
+
+static const struct duda_answer item_answers[] = {
+    {.status = 200, .type = JSON, .about = "Items", .rows = item_rows, .is_list = 1}, BUSY, {0}};
+static const struct duda_answer new_answers[] = {
+    {.status = 201, .type = JSON, .about = "It was added"}, BUSY, {0}};
+static const struct duda_answer change_answers[] = {
+    {.status = 200, .type = JSON, .about = "It was changed"},
+    {.status = 404, .type = PROBLEM, .about = "There is no such item"},
+    {0}};
+
 static void api(void)
 {
-    router->describe("GET", "/items", send_items, &search_inputs);
-    router->describe("POST", "/items", add_item, &body_inputs);
-    router->describe("PATCH", "/items/:id", change_item, &change_inputs);
-    router->describe("DELETE", "/items/:id", delete_item, &id_inputs);
+    router->specify("GET", "/items", send_items, &search_inputs, item_answers);
+    router->specify("POST", "/items", add_item, &body_inputs, new_answers);
+    router->specify("PATCH", "/items/:id", change_item, &change_inputs, change_answers);
+    router->specify("DELETE", "/items/:id", delete_item, &id_inputs, change_answers);
     input->publish("To do", "1.0");
 }
 

@@ -9,7 +9,7 @@ from .building import makefiles
 from .options import Misuse
 
 CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console|input)->(static_add|static_add_ref|static_root|interface_new|method_new|"
-                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|del|route|describe|group|publish)\s*\(([^;]*)\)\s*;")
+                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|del|route|describe|specify|group|publish)\s*\(([^;]*)\)\s*;")
 FUNCTION = re.compile(r"^[\w\s*]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|/\*.*?\*/|//[^\n]*", re.S)
@@ -106,11 +106,11 @@ def line_of(row):
 def routes_of_level_3(calls):
     prefixes = prefixes_of(calls)
     for call in calls:
-        if call.name in ("get", "post", "put", "patch", "delete", "del", "route", "describe"):
-            at = 1 if call.name in ("route", "describe") else 0
+        if call.name in ("get", "post", "put", "patch", "delete", "del", "route", "describe", "specify"):
+            at = 1 if call.name in ("route", "describe", "specify") else 0
             methods = {"del": "DELETE"}.get(call.name, call.name.upper()) if at == 0 else "*" if call.word(0) == "NULL" else call.text(0)
             yield Route(f"{methods} {prefixes.get(call.function, '')}{call.text(at)}", call.word(at + 1), call.place,
-                        call.word(3).lstrip("&") if call.name == "describe" else "")
+                        call.word(3).lstrip("&") if call.name in ("describe", "specify") else "")
 
 
 def routes_of(calls):

@@ -96,7 +96,7 @@ class RunFolder:
             shutil.copyfile(places.mimes, self.configuration / "monkey.mime")
 
     def _duda_lines(self, places):
-        lines = [("ServicesRoot", self.path / "services"), ("CrashReport", "on")]
+        lines = [("ServicesRoot", self.path / "services"), ("CrashReport", "on"), ("CheckAnswers", "on")]
         if places.packages.is_dir():
             lines.append(("PackagesRoot", places.packages))
         if self.is_watched and has_session_files(places):

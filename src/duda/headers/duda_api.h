@@ -897,6 +897,18 @@ struct duda_inputs {
     const struct duda_input *rows;
 };
 
+/* An answer of a route: a row of its table, which ends with a row without a status. Several rows of one status have
+   different types. Static, as tables of inputs. */
+struct duda_answer {
+    int status;       /* 200 to 599 */
+    const char *type; /* of the body, without parameters: "application/json"; NULL: there is none */
+    const char *about; /* one sentence */
+    /* Of JSON: the table of its members, which has no others: name, type, is_required, min, max, pattern, choices, about and items
+       matter. NULL: any JSON. */
+    const struct duda_input *rows;
+    int is_list; /* the body is an array of such objects */
+};
+
 /* input: Level 3: what a route takes, told by a table: checked before its call-back runs, and given to it in a struct. [R]
 
        struct search {
@@ -1051,6 +1063,12 @@ struct duda_api_router {
     /* Level 3: as route(), but cb is called before the body of the request has come, for form->receive(). Where cb
        answers, the body is not read. */
     int (*early)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: as describe(), with the table of the answers that cb gives, at most 32, which input->publish() shows; inputs
+       NULL: it has no table of them. What the server answers itself, as to wrong inputs, conditions and ranges, stands in no table.
+       With CheckAnswers of the configuration, another status or type of cb is logged as an error. 0; -1 also where a table is wrong. */
+    int (*_specify)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr),
+                    const struct duda_inputs *inputs, const struct duda_answer *answers,
+                    const char *file, int line);
 #endif
 };
 #if DUDA_API_LEVEL >= 2
@@ -1062,6 +1080,9 @@ struct duda_api_router {
 #if DUDA_API_LEVEL >= 3
 #define describe(methods, pattern, cb, inputs)                                                     \
     _describe(methods, pattern, cb, inputs, __FILE__, __LINE__) /* [M] a route with its inputs */
+#define specify(methods, pattern, cb, inputs, answers)                                             \
+    _specify(methods, pattern, cb, inputs, answers, __FILE__,                                      \
+             __LINE__) /* [M] a route with its inputs and answers */
 /* Which pages of other sites may use a group. Texts are lists, separated by blanks. */
 struct duda_cors {
     const char

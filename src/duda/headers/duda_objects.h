@@ -86,6 +86,7 @@ struct duda_api_objects {
 #undef map
 #undef root
 #undef describe
+#undef specify
 #endif
 #ifndef DUDA_INSIDE
 

@@ -106,6 +106,7 @@ static bool copy_spec(struct mk_duda_service *s, const struct mk_duda_plan *plan
     to->file = from->file;
     ws->enabled = MK_TRUE;
     ws->is_root = from->is_root;
+    s->checks_answers = plan->set->checks_answers;
     return copy_text(s, &to->name, from->name) && copy_text(s, &to->site, from->site) &&
            copy_text(s, &to->docroot, from->docroot) && copy_text(s, &to->confdir, from->confdir) &&
            copy_text(s, &to->datadir, from->datadir) && copy_text(s, &to->logdir, from->logdir) &&
@@ -282,7 +283,8 @@ bool mk_duda_is_same(const struct mk_duda_service *s, const struct mk_duda_plan 
            is_text(s->session_file, plan->session_file) && is_text(s->tls, plan->tls) &&
            is_text(s->session_url, plan->session_url) &&
            is_text(s->backplane_url, plan->backplane_url) &&
-           is_text(s->spool_dir, plan->set->spool_dir) && was->is_root == now.is_root &&
+           is_text(s->spool_dir, plan->set->spool_dir) &&
+           s->checks_answers == plan->set->checks_answers && was->is_root == now.is_root &&
            was->file.device == now.file.device && was->file.inode == now.file.inode &&
            was->file.changed.tv_sec == now.file.changed.tv_sec &&
            was->file.changed.tv_nsec == now.file.changed.tv_nsec;

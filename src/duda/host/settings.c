@@ -40,6 +40,10 @@ static const struct mk_field duda_fields[] = {
      .type = MK_FIELD_BOOL,
      .offset = offsetof(struct mk_duda_settings, reports_crashes),
      .fallback = "off"},
+    {.name = "CheckAnswers",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct mk_duda_settings, checks_answers),
+     .fallback = "off"},
 };
 
 static const struct mk_field service_fields[] = {

@@ -9,7 +9,7 @@ struct mk_duda_settings {
     const char *services_root, *packages_root, *document_root, *session_store, *backplane,
         *spool_dir;
     int64_t park_ms;
-    bool reports_crashes;
+    bool reports_crashes, checks_answers;
 };
 
 /** [WEB_SERVICE] */

@@ -46,6 +46,14 @@ static void *refuse_row(struct mk_duda_schema_room *room, const struct duda_inpu
 
 /* ---- one row ---- */
 
+static double widest(const struct duda_input *said)
+{
+    return said->type == DUDA_LIST   ? MK_DUDA_LIST_MAX
+           : said->type != DUDA_TEXT ? (double)INFINITY
+           : said->pattern           ? MK_DUDA_TEXT_MATCHED
+                                     : MK_DUDA_TEXT_MAX;
+}
+
 static double usual_max(enum duda_type type)
 {
     return type == DUDA_TEXT   ? MK_DUDA_TEXT_USUAL
@@ -53,22 +61,22 @@ static double usual_max(enum duda_type type)
                                : (double)INFINITY;
 }
 
-static void set_bounds(struct mk_duda_row *row)
+static void set_bounds(struct mk_duda_row *row, bool is_sent)
 {
     const struct duda_input *said = row->said;
     const bool has_none = said->min == 0 && said->max == 0;
 
     row->min = has_none && said->type != DUDA_TEXT && said->type != DUDA_LIST ? -(double)INFINITY
                                                                               : said->min;
-    row->max = said->max == 0 && said->min >= 0 ? usual_max(said->type) : said->max;
+    row->max = said->max != 0 || said->min < 0 ? said->max
+               : is_sent                       ? widest(said)
+                                               : usual_max(said->type);
 }
 
 static const char *fault_of_bounds(const struct mk_duda_row *row)
 {
     const struct duda_input *said = row->said;
-    const double most = said->type == DUDA_LIST ? MK_DUDA_LIST_MAX
-                        : said->pattern         ? MK_DUDA_TEXT_MATCHED
-                                                : MK_DUDA_TEXT_MAX;
+    const double most = widest(said);
 
     if (isnan(said->min) || isnan(said->max) || row->min > row->max)
         return "its min is above its max";
@@ -136,11 +144,14 @@ static const char *fault_of_member(const struct duda_input *said, size_t size)
 {
     const size_t own = mk_duda_type_size(said->type);
 
-    if (own == 0)
-        return "it has no type";
     if (said->to > size || own > size - said->to || said->to % types[said->type].align != 0)
         return "its member is not in the struct";
     return NULL;
+}
+
+static const char *fault_of_type(const struct duda_input *said)
+{
+    return mk_duda_type_size(said->type) > 0 ? NULL : "it has no type";
 }
 
 static const char *fault_of_preset(const struct mk_duda_row *row)
@@ -238,12 +249,13 @@ static bool is_same_member(const struct duda_input *a, const struct duda_input *
     return a->to < b->to + mk_duda_type_size(b->type) && b->to < a->to + mk_duda_type_size(a->type);
 }
 
-static const char *fault_beside(const struct mk_duda_rows *rows, const struct mk_duda_row *row)
+static const char *fault_beside(const struct mk_duda_rows *rows, const struct mk_duda_row *row,
+                                bool is_sent)
 {
     for (const struct mk_duda_row *other = rows->row; other < row; other++) {
         if (is_same_name(row, other))
             return "another row has its name";
-        if (is_same_member(row->said, other->said))
+        if (!is_sent && is_same_member(row->said, other->said))
             return "another row has its member";
     }
     return NULL;
@@ -256,6 +268,7 @@ struct around {
     const struct mk_duda_schema *schema;
     const char *methods, *pattern;
     unsigned depth;
+    bool is_sent; /* it is a table of an answer, without a struct */
 };
 
 static const struct mk_duda_rows *read_rows(struct mk_duda_schema_room *room,
@@ -267,6 +280,8 @@ static const char *fault_of_place(const struct mk_duda_row *row, const struct ar
     const bool is_in_body = row->in == DUDA_IN_BODY || row->in == DUDA_IN_FORM;
     struct mk_str rest = mk_str_from(around->methods), word;
 
+    if (around->is_sent)
+        return NULL;
     if (row->in < DUDA_IN_PATH || row->in > DUDA_IN_BODY)
         return "it says not where it is";
     if (around->depth > 0 && row->in != DUDA_IN_BODY)
@@ -284,7 +299,7 @@ static const char *fault_of_place(const struct mk_duda_row *row, const struct ar
 
 /* Of what lists have: one row for values. */
 static const struct mk_duda_rows *read_value_row(struct mk_duda_schema_room *room,
-                                                 const struct duda_input *said)
+                                                 const struct duda_input *said, bool is_sent)
 {
     struct mk_duda_rows *rows = room->alloc(room->arg, sizeof(*rows) + sizeof(rows->row[0]));
     struct mk_duda_row *row;
@@ -297,8 +312,9 @@ static const struct mk_duda_rows *read_value_row(struct mk_duda_schema_room *roo
     *row = (struct mk_duda_row){.said = said, .in = DUDA_IN_BODY};
     if (said->name || said->type == DUDA_LIST || said->preset || said->is_required || said->to != 0)
         return refuse_row(room, said, "values of a list have no name, member, list or preset");
-    set_bounds(row);
-    why = fault_of_member(said, mk_duda_type_size(said->type));
+    set_bounds(row, is_sent);
+    why = fault_of_type(said);
+    why = why ? why : fault_of_member(said, mk_duda_type_size(said->type));
     why = why ? why : fault_of_choices(said);
     why = why ? why : compile(room, row);
     why = why ? why : fault_of_bounds(row);
@@ -310,7 +326,7 @@ static bool read_items(struct mk_duda_schema_room *room, struct mk_duda_row *row
 {
     const struct duda_input *said = row->said;
     const struct around inner = {around->schema, around->methods, around->pattern,
-                                 around->depth + 1};
+                                 around->depth + 1, around->is_sent};
 
     if ((said->type == DUDA_LIST) != (said->items != NULL) || (said->item_size && !said->items))
         return refuse_row(room, said, "a list, and nothing else, has items") != NULL;
@@ -318,7 +334,7 @@ static bool read_items(struct mk_duda_schema_room *room, struct mk_duda_row *row
         return true;
     row->item_size = said->item_size ? said->item_size : mk_duda_type_size(said->items->type);
     if (said->item_size == 0)
-        row->items = read_value_row(room, said->items);
+        row->items = read_value_row(room, said->items, around->is_sent);
     else if (row->in != DUDA_IN_BODY)
         return refuse_row(room, said, "lists of objects are in the body") != NULL;
     else if (inner.depth > MK_DUDA_INPUT_LISTS)
@@ -335,13 +351,14 @@ static bool read_row(struct mk_duda_schema_room *room, struct mk_duda_rows *rows
     const char *why;
 
     *row = (struct mk_duda_row){.said = said, .in = said->in};
-    if (around->depth > 0 && row->in == 0)
+    if (around->is_sent || (around->depth > 0 && row->in == 0))
         row->in = DUDA_IN_BODY;
-    set_bounds(row);
+    set_bounds(row, around->is_sent);
     why = fault_of_place(row, around);
     why = why ? why : fault_of_name(row, around->pattern);
-    why = why ? why : fault_of_member(said, size);
-    why = why ? why : fault_beside(rows, row);
+    why = why ? why : fault_of_type(said);
+    why = why || around->is_sent ? why : fault_of_member(said, size);
+    why = why ? why : fault_beside(rows, row, around->is_sent);
     why = why ? why : fault_of_choices(said);
     why = why ? why : compile(room, row);
     why = why ? why : fault_of_bounds(row);
@@ -378,7 +395,7 @@ const struct mk_duda_schema *mk_duda_schema_new(struct mk_duda_schema_room *room
                                                 const char *pattern)
 {
     struct mk_duda_schema *schema = room->alloc(room->arg, sizeof(*schema));
-    const struct around around = {schema, methods, pattern, 0};
+    const struct around around = {schema, methods, pattern, 0, false};
 
     if (!schema)
         return refuse(room, "no memory");
@@ -393,6 +410,14 @@ const struct mk_duda_schema *mk_duda_schema_new(struct mk_duda_schema_room *room
     if (schema->has_form && schema->has_body)
         return refuse(room, "a route takes a form or a JSON body, not both");
     return schema->rows ? schema : NULL;
+}
+
+const struct mk_duda_rows *mk_duda_rows_of_answer(struct mk_duda_schema_room *room,
+                                                  const struct duda_input *said)
+{
+    const struct around around = {.is_sent = true};
+
+    return read_rows(room, said, 0, &around);
 }
 
 void mk_duda_schema_free(struct mk_duda_regex *regexes)

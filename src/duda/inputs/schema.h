@@ -71,6 +71,13 @@ const struct mk_duda_schema *mk_duda_schema_new(struct mk_duda_schema_room *room
                                                 const struct duda_inputs *said, const char *methods,
                                                 const char *pattern) MK_MUST_USE;
 
+/**
+ * Check a table of the members of a JSON body that is sent: there is no struct, and what says nothing of a bound has the widest.
+ * @return its rows; NULL: room->why
+ */
+const struct mk_duda_rows *mk_duda_rows_of_answer(struct mk_duda_schema_room *room,
+                                                  const struct duda_input *said) MK_MUST_USE;
+
 /** Free what regular expressions have beside memory of alloc. */
 void mk_duda_schema_free(struct mk_duda_regex *regexes);
 

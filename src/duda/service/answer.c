@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/answer.h"
 
+#include "inputs/answers.h"
 #include "kit/text/words.h"
+#include "service/route.h"
 #include "service/session_steps.h"
 
 #include <monkey/field.h>
@@ -391,6 +393,23 @@ static unsigned status_of(const struct mk_duda_request *rq)
     return (unsigned)h->status;
 }
 
+/* [DUDA] CheckAnswers: is it one of those that the route says it gives? */
+static void check(const struct mk_duda_request *rq, unsigned status)
+{
+    struct mk_str type = {NULL, 0};
+
+    if (!rq->service->checks_answers || !rq->is_with_callback || !rq->route || !rq->route->answers)
+        return;
+    for (const struct mk_duda_line *line = rq->out.lines; line; line = line->next) {
+        if (text_is_word(line->name, MK_STR("Content-Type")))
+            type = line->value;
+    }
+    if (mk_duda_answers_have(rq->route->answers, status, type))
+        return;
+    mk_duda_log(rq->service, MK_LOG_ERROR, "%s: its table has no answer %u of the type \"%.*s\"",
+                rq->route->target.name, status, (int)type.len, type.p ? type.p : "");
+}
+
 /* The head. @return 0; -1: the server has an answer of its own, or closes the connection */
 static int begin(struct mk_duda_request *rq, int64_t length)
 {
@@ -403,6 +422,7 @@ static int begin(struct mk_duda_request *rq, int64_t length)
         (void)mk_reply_error(rq->r, 500, NULL);
         return -1;
     }
+    check(rq, status);
     rq->has_begun = true;
     if (mk_reply_begin(&p, rq->r, status) < 0)
         return -1;

@@ -251,8 +251,10 @@ static void call_service(struct mk_duda_request *rq)
 {
     mk_duda_request_turn(rq, MK_DUDA_REQUEST_CALLED);
     if (!rq->route || (mk_duda_route_before(rq->route->before, rq) &&
-                       (!rq->route->read_inputs || rq->route->read_inputs(rq))))
+                       (!rq->route->read_inputs || rq->route->read_inputs(rq)))) {
+        rq->is_with_callback = true;
         rq->target->function(&rq->dr);
+    }
     if (mk_duda_answer_adopt(rq) || !is_forgotten(rq))
         return;
     mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s called neither end() nor wait()",

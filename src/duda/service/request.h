@@ -88,17 +88,18 @@ struct mk_duda_request {
     unsigned nguards;                  /* hooks of the route that were called */
     unsigned nparked,
         nasked; /* by packages: as wait() does; for an answer, while hooks and the service go on */
-    uint8_t state;   /* enum mk_duda_request_state */
-    bool is_waiting; /* wait() without cont() */
-    bool has_waited; /* wait() was called, or a package has parked it */
-    bool is_starved; /* the producer waits for more */
-    bool has_begun;  /* the server has the head of the answer */
-    bool is_inside;  /* the hook is on the stack: it need not be resumed */
-    bool is_early;   /* it was called before its body had come */
-    bool is_at_head; /* its guards are asked before its body is read */
-    bool is_whole;   /* the complete answer was sent */
-    bool is_given;   /* to the service, which may answer it without `response`: duda_request() */
-    bool is_traced;  /* changes of its state are logged */
+    uint8_t state;         /* enum mk_duda_request_state */
+    bool is_waiting;       /* wait() without cont() */
+    bool has_waited;       /* wait() was called, or a package has parked it */
+    bool is_starved;       /* the producer waits for more */
+    bool has_begun;        /* the server has the head of the answer */
+    bool is_inside;        /* the hook is on the stack: it need not be resumed */
+    bool is_early;         /* it was called before its body had come */
+    bool is_at_head;       /* its guards are asked before its body is read */
+    bool is_with_callback; /* of its route: hooks and inputs have let it pass */
+    bool is_whole;         /* the complete answer was sent */
+    bool is_given;  /* to the service, which may answer it without `response`: duda_request() */
+    bool is_traced; /* changes of its state are logged */
 };
 
 /** A states_log_fn. */

@@ -17,6 +17,7 @@ struct mk_duda_hook {
     const void *arg;
 };
 
+struct mk_duda_answers;
 struct mk_duda_schema;
 
 struct mk_duda_route {
@@ -28,8 +29,9 @@ struct mk_duda_route {
     const struct mk_duda_hook *cors; /* one of those before; NULL: for pages of this site alone */
     const struct mk_duda_typed *typed;
     unsigned ntyped;
-    bool is_hidden;                      /* from documents about the routes */
-    const struct mk_duda_schema *inputs; /* inputs/schema.h; NULL: it describes none */
+    bool is_hidden;                        /* from documents about the routes */
+    const struct mk_duda_schema *inputs;   /* inputs/schema.h; NULL: it describes none */
+    const struct mk_duda_answers *answers; /* inputs/answers.h; NULL: likewise */
     bool (*read_inputs)(
         struct mk_duda_request
             *rq); /* false: they are wrong, which was answered; NULL: nothing to read */
@@ -38,9 +40,10 @@ struct mk_duda_route {
 /** What a route takes, and where the service says so. */
 struct mk_duda_described {
     const struct duda_inputs *inputs;
+    const struct duda_answer *answers;
     const char *file;
     int line;
-    /** Check the table, and give it to the route. @param plain  the pattern without types @return 0; -1, with the sentence of mk_duda_refuse */
+    /** Check the tables, and give them to the route. @param plain  the pattern without types @return 0; -1, with the sentence of mk_duda_refuse */
     int (*give)(struct mk_duda_route *route, const char *methods, const char *plain,
                 const struct mk_duda_described *described);
 };

@@ -82,6 +82,7 @@ struct mk_duda_service {
     const char *packages_root;    /* folder of .dpkg files, with a trailing slash */
     const char *tls;              /* the transport of https to other servers; NULL: none */
     const char *spool_dir;        /* for files of large bodies */
+    bool checks_answers;          /* of routes that say which they give */
     const char *session_file;     /* of objects/session/session.c; NULL: none */
     const char *session_url;      /* likewise; both NULL: sessions are in memory alone */
     const char *backplane_url;    /* for the package websocket; NULL: none */

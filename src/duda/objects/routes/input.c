@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/routes/input.h"
 
+#include "inputs/answers.h"
 #include "inputs/inputs.h"
 #include "inputs/fields.h"
 #include "objects/request/form.h"
@@ -296,19 +297,33 @@ static bool read_inputs(struct mk_duda_request *rq)
     return is_right;
 }
 
+/* @return false: a table is wrong */
+static bool read_tables(struct mk_duda_route *route, const char *methods, const char *plain,
+                        const struct mk_duda_described *described, struct mk_duda_schema_room *room)
+{
+    if (described->inputs || !described->answers) {
+        route->inputs = mk_duda_schema_new(room, described->inputs, methods, plain);
+        route->read_inputs = read_inputs;
+        if (!route->inputs)
+            return false;
+    }
+    if (described->answers)
+        route->answers = mk_duda_answers_new(room, described->answers);
+    return route->answers || !described->answers;
+}
+
 int mk_duda_route_describe(struct mk_duda_route *route, const char *methods, const char *plain,
                            const struct mk_duda_described *described)
 {
     struct mk_duda_service *s = route->service;
     struct mk_duda_input_state *state = mk_duda_state(s, MK_DUDA_PART_INPUT);
     struct mk_duda_schema_room room = {room_alloc, s, state->regexes, ""};
+    const bool are_right = read_tables(route, methods, plain, described, &room);
 
-    route->inputs = mk_duda_schema_new(&room, described->inputs, methods, plain);
     state->regexes = room.regexes;
-    route->read_inputs = read_inputs;
-    return route->inputs ? 0
-                         : mk_duda_refuse(s, "%s:%d: %.80s: %s", described->file, described->line,
-                                          route->target.name, room.why);
+    return are_right ? 0
+                     : mk_duda_refuse(s, "%s:%d: %.80s: %s", described->file, described->line,
+                                      route->target.name, room.why);
 }
 
 /* ---- calls ---- */

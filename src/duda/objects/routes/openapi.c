@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/routes/openapi.h"
 
-#include "inputs/schema.h"
+#include "inputs/answers.h"
 #include "json/tree.h"
 #include "kit/text/words.h"
 
@@ -137,7 +137,7 @@ static void put_row(struct mk_json *j, const struct mk_duda_row *row)
         bound(j, "minItems", row->min);
         bound(j, "maxItems", row->max);
         object_member(j, "items");
-        if (row->said->item_size > 0)
+        if (row->items->row[0].said->name)
             put_object(j, row->items, DUDA_IN_BODY, "", 0);
         else
             put_row(j, row->items->row);
@@ -365,21 +365,123 @@ static void put_body(struct mk_json *j, const struct mk_duda_schema *schema)
     mk_json_close(j);
 }
 
-static void put_answers(struct mk_json *j, const struct mk_duda_schema *schema)
+/* What the server answers before the call-back is called. */
+static const struct refusal {
+    int status;
+    bool is_of_body; /* only where the route takes one */
+    const char *about;
+} refusals[] = {
+    {400, false, "Inputs are wrong; errors names each one"},
+    {413, true, "The body is too large"},
+    {415, true, "The body has another type"},
+};
+
+static bool has_status(const struct mk_duda_answers *answers, int status, unsigned n)
 {
-    object_member(j, "responses");
-    object_member(j, "default");
-    text_member(j, "description", "The answer of the service");
+    for (unsigned i = 0; answers && i < n; i++) {
+        if (answers->row[i].said->status == status)
+            return true;
+    }
+    return false;
+}
+
+static void put_any_content(struct mk_json *j, const char *type)
+{
+    object_member(j, "content");
+    object_member(j, type);
     mk_json_close(j);
-    if (schema) {
-        object_member(j, "400");
-        text_member(j, "description", "Inputs are wrong; errors names each one");
-        object_member(j, "content");
-        object_member(j, "application/problem+json");
+    mk_json_close(j);
+}
+
+static void put_sent(struct mk_json *j, const struct mk_duda_answer *answer)
+{
+    object_member(j, answer->said->type);
+    if (answer->rows || answer->said->is_list)
+        object_member(j, "schema");
+    if (answer->said->is_list) {
+        text_member(j, "type", "array");
+        object_member(j, "items");
+    }
+    if (answer->rows)
+        put_object(j, answer->rows, DUDA_IN_BODY, "", 0);
+    if (answer->said->is_list)
         mk_json_close(j);
+    if (answer->rows || answer->said->is_list)
         mk_json_close(j);
+    mk_json_close(j);
+}
+
+/* All rows of the status of one. */
+static void put_status(struct mk_json *j, const struct mk_duda_answers *answers, unsigned at)
+{
+    const struct duda_answer *said = answers->row[at].said;
+    bool has_content = false;
+    char key[16];
+
+    (void)snprintf(key, sizeof(key), "%d", said->status);
+    object_member(j, key);
+    text_member(j, "description", said->about ? said->about : "");
+    for (unsigned i = at; i < answers->count; i++) {
+        const struct mk_duda_answer *row = &answers->row[i];
+
+        if (row->said->status != said->status || !row->said->type)
+            continue;
+        if (!has_content)
+            object_member(j, "content");
+        has_content = true;
+        put_sent(j, row);
+    }
+    if (has_content)
+        mk_json_close(j);
+    mk_json_close(j);
+}
+
+static void put_refusals(struct mk_json *j, const struct mk_duda_route *route)
+{
+    const struct mk_duda_schema *schema = route->inputs;
+
+    for (size_t i = 0; schema && i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        const struct refusal *refusal = &refusals[i];
+        char key[16];
+
+        if ((refusal->is_of_body && !schema->has_body && !schema->has_form) ||
+            has_status(route->answers, refusal->status, route->answers ? route->answers->count : 0))
+            continue;
+        (void)snprintf(key, sizeof(key), "%d", refusal->status);
+        object_member(j, key);
+        text_member(j, "description", refusal->about);
+        put_any_content(j, "application/problem+json");
         mk_json_close(j);
     }
+}
+
+/* Where a variable has another type, there is no route. */
+static void put_absence(struct mk_json *j, const struct mk_duda_route *route)
+{
+    if (route->ntyped == 0 || has_status(route->answers, 404, route->answers->count))
+        return;
+    object_member(j, "404");
+    text_member(j, "description", "The path is none of this route");
+    mk_json_close(j);
+}
+
+static void put_answers(struct mk_json *j, const struct mk_duda_route *route)
+{
+    const struct mk_duda_answers *answers = route->answers;
+
+    object_member(j, "responses");
+    if (answers) {
+        for (unsigned i = 0; i < answers->count; i++) {
+            if (!has_status(answers, answers->row[i].said->status, i))
+                put_status(j, answers, i);
+        }
+        put_absence(j, route);
+    } else {
+        object_member(j, "default");
+        text_member(j, "description", "The answer of the service");
+        mk_json_close(j);
+    }
+    put_refusals(j, route);
     mk_json_close(j);
 }
 
@@ -389,7 +491,7 @@ static void put_operation(struct mk_json *j, const char *method, const struct mk
     text_member(j, "summary", route->inputs ? route->inputs->said->about : NULL);
     put_parameters(j, route);
     put_body(j, route->inputs);
-    put_answers(j, route->inputs);
+    put_answers(j, route);
     mk_json_close(j);
 }
 

@@ -108,10 +108,26 @@ static int add_described(const char *methods, const char *pattern,
                          const char *file, int line)
 {
     struct mk_duda_service *s = mk_duda_here()->service;
-    const struct mk_duda_described described = {inputs, file ? file : "?", line,
+    const struct mk_duda_described described = {inputs, NULL, file ? file : "?", line,
                                                 mk_duda_route_describe};
 
     return s ? mk_duda_route_add(s, "router->describe", methods, pattern, callback, &described,
+                                 mk_duda_on_route)
+             : -1;
+}
+
+static int add_specified(const char *methods, const char *pattern,
+                         void (*callback)(duda_request_t *), const struct duda_inputs *inputs,
+                         const struct duda_answer *answers, const char *file, int line)
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+    const struct mk_duda_described described = {inputs, answers, file ? file : "?", line,
+                                                mk_duda_route_describe};
+
+    if (s && !answers)
+        return mk_duda_refuse(s, "%s:%d: router->specify(): a table of answers is needed",
+                              described.file, line);
+    return s ? mk_duda_route_add(s, "router->specify", methods, pattern, callback, &described,
                                  mk_duda_on_route)
              : -1;
 }
@@ -126,4 +142,5 @@ const struct duda_api_router mk_duda_router = {
     .after = add_after,
     ._describe = add_described,
     .early = add_early,
+    ._specify = add_specified,
 };

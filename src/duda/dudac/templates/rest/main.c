@@ -146,12 +146,37 @@ static void delete_item(duda_request_t *dr)
         response->problem(dr, 404, "There is no such item", NULL);
 }
 
+/* ---- what the routes answer: dudac reports what is not in these tables */
+
+static const struct duda_input item_rows[] = {
+    {.name = "id", .type = DUDA_INTEGER, .is_required = 1, .min = 1, .max = 1e15},
+    {.name = "text", .type = DUDA_TEXT, .is_required = 1, .min = 1, .max = TEXT_MAX},
+    {0}};
+static const struct duda_answer list_answers[] = {
+    {.status = 200,
+     .type = "application/json",
+     .about = "The items",
+     .rows = item_rows,
+     .is_list = 1},
+    {.status = 503, .type = "application/problem+json", .about = "There is no memory"},
+    {0}};
+static const struct duda_input id_rows[] = {
+    {.name = "id", .type = DUDA_INTEGER, .is_required = 1, .min = 1, .max = 1e15}, {0}};
+static const struct duda_answer new_answers[] = {
+    {.status = 201, .type = "application/json", .about = "It was added", .rows = id_rows},
+    {.status = 507, .type = "application/problem+json", .about = "The list is full"},
+    {0}};
+static const struct duda_answer delete_answers[] = {
+    {.status = 204, .about = "It was deleted"},
+    {.status = 404, .type = "application/problem+json", .about = "There is no such item"},
+    {0}};
+
 int duda_main()
 {
     duda_load_package(json, "json");
-    router->get("/items", list_items);
-    router->describe("POST", "/items", add_item, &new_inputs);
-    router->describe("DELETE", "/items/:id", delete_item, &one_inputs);
+    router->specify("GET", "/items", list_items, NULL, list_answers);
+    router->specify("POST", "/items", add_item, &new_inputs, new_answers);
+    router->specify("DELETE", "/items/:id", delete_item, &one_inputs, delete_answers);
     input->publish("@NAME@", "1.0");
     return 0;
 }
