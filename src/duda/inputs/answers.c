@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inputs/answers.h"
 
+#include "kit/openapi/openapi.h"
+
 #include <monkey/web/media.h>
 
 #include <stdio.h>
@@ -74,19 +76,13 @@ const struct mk_duda_answers *mk_duda_answers_new(struct mk_duda_schema_room *ro
     return answers;
 }
 
-/* RFC 9110, sections 13 and 14 */
-static bool is_of_200(unsigned status)
-{
-    return status == 206 || status == 304 || status == 412 || status == 416;
-}
-
 bool mk_duda_answers_have(const struct mk_duda_answers *answers, unsigned status,
                           struct mk_str type)
 {
     for (unsigned i = 0; i < answers->count; i++) {
         const struct duda_answer *said = answers->row[i].said;
 
-        if (said->status == 200 && is_of_200(status))
+        if (said->status == 200 && openapi_is_of_200(status))
             return true;
         if (said->status == (int)status &&
             (said->type ? mk_media_is(type, mk_str_from(said->type)) : !type.p))

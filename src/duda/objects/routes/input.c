@@ -23,8 +23,8 @@ enum {
 
 struct mk_duda_input_state {
     struct mk_duda_regex *regexes;
-    struct mk_duda_openapi about; /* title NULL: it is not published */
-    const char *document;         /* of OpenAPI */
+    struct openapi_about about; /* title NULL: it is not published */
+    const char *document;       /* of OpenAPI */
 };
 
 /* ---- tables ---- */

@@ -2,18 +2,11 @@
 #ifndef MK_DUDA_OPENAPI_H
 #define MK_DUDA_OPENAPI_H
 
+#include "kit/openapi/openapi.h"
 #include "service/route.h"
 
-#include <monkey/web/json.h>
-
-/** What a document of OpenAPI says of the service itself. */
-struct mk_duda_openapi {
-    const char *title, *version;
-    const char *url; /* before the paths: "/books", "" for a service that has all paths */
-};
-
 /** Write a document of OpenAPI 3.1 about routes. @param routes  the first; those that name their methods are in it */
-void mk_duda_openapi_write(struct mk_json *j, const struct mk_duda_openapi *about,
+void mk_duda_openapi_write(struct mk_json *j, const struct openapi_about *about,
                            const struct mk_duda_route *routes);
 
 /** The page that makes a form of each operation of "openapi.json" beside it. */
