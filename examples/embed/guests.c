@@ -7,7 +7,7 @@
 
 /*
  * A guest book in SQLite. POST / signs it with a form of name and text, GET / lists the last ten lines as JSON, and no
- * worker waits for the disk.
+ * worker waits for the disk. GET /openapi.json says what they answer.
  *
  *     cc guests.c -o guests $(pkg-config --cflags --libs monkey-sqlite) && ./guests 127.0.0.1:8080 guests.db
  *     curl -d name=ann -d text=hello localhost:8080
@@ -84,10 +84,40 @@ static enum mk_verdict sign(struct mk_request *r, void *database)
     return err < 0 ? mk_reply_failure(r, err) : MK_VERDICT_LATER;
 }
 
+/* ---- what they answer ---- */
+
+static const struct mk_member line[] = {
+    {.name = "id", .type = MK_MEMBER_INTEGER, .is_required = true},
+    {.name = "name", .type = MK_MEMBER_TEXT, .is_required = true},
+    {.name = "text", .type = MK_MEMBER_TEXT, .is_required = true},
+    {0}};
+static const struct mk_route_answer list_answers[] = {{.status = 200,
+                                                       .type = "application/json",
+                                                       .about = "The last ten lines",
+                                                       .members = line,
+                                                       .is_list = true},
+                                                      {.status = 503, .about = "Try again later"},
+                                                      {0}};
+static const struct mk_route_answer sign_answers[] = {
+    {.status = 303, .about = "The line was added"},
+    {.status = 422, .type = "application/problem+json", .about = "Name or text is missing"},
+    {.status = 503, .about = "Try again later"},
+    {0}};
+
+static int describe(struct mk_routes *routes, struct mk_openapi **document)
+{
+    int err = mk_routes_describe(routes, "GET", "/", "Read the book", list_answers);
+
+    if (err == 0)
+        err = mk_routes_describe(routes, "POST", "/", "Sign the book", sign_answers);
+    return err == 0 ? mk_openapi_new(document, routes, "Guests", "1.0") : err;
+}
+
 /* ---- the server ---- */
 
 static int serve(struct mk_sqlite *database, const char *address)
 {
+    struct mk_openapi *document;
     struct mk_config *config;
     struct mk_server *server;
 
@@ -95,11 +125,14 @@ static int serve(struct mk_sqlite *database, const char *address)
         mk_config_set(config, "SERVER", "Listen", address, "guests") != 0 ||
         mk_config_handle(config, "GET", "/", list, database) != 0 ||
         mk_config_handle(config, "POST", "/", sign, database) != 0 ||
+        describe(mk_config_routes(config), &document) != 0 ||
+        mk_config_handle(config, "GET", "/openapi.json", mk_reply_openapi, document) != 0 ||
         mk_server_new(&server, config, NULL) != 0 || mk_server_listen(server) != 0)
         return 1;
     if (mk_server_start(server) == 0)
         (void)getchar(); /* until the end of the input */
     mk_server_free(server);
+    mk_openapi_free(document);
     mk_sqlite_free(database);
     return 0;
 }

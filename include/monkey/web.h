@@ -15,6 +15,7 @@
 #include <monkey/web/cache.h>
 #include <monkey/web/choice.h>
 #include <monkey/web/cookie.h>
+#include <monkey/web/describe.h>
 #include <monkey/web/entity.h>
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>

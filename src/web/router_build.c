@@ -19,6 +19,7 @@ int mk_router_new(struct mk_router **out)
     mk_arena_init(&router->arena, NULL, 0, SIZE_MAX);
     atomic_init(&router->holders, 1);
     router->root.label = MK_STR("");
+    router->last = &router->first;
     mk_routes_init(router);
     *out = router;
     return 0;
@@ -198,7 +199,8 @@ static struct mk_route_node *adopt(struct mk_router *router, struct mk_route_nod
 /* Let a node end after len bytes of its label; what followed becomes its only child. */
 static int split(struct mk_router *router, struct mk_route_node *node, size_t len)
 {
-    struct mk_route_node *tail = new_node(router, mk_str_skip(node->label, len));
+    const struct mk_str rest = {node->label.p + len, node->label.len - len};
+    struct mk_route_node *tail = new_node(router, rest);
     struct mk_route_node head = {.label = {node->label.p, len}};
     struct mk_str label;
 
@@ -426,9 +428,12 @@ static int add(struct mk_router *router, struct mk_str methods, struct mk_str te
     err = check_methods(node, route);
     if (err == 0)
         err = note_own_methods(router, route);
-    if (err == 0)
-        append(node, route);
-    return err;
+    if (err < 0)
+        return err;
+    append(node, route);
+    *router->last = route;
+    router->last = &route->added;
+    return 0;
 }
 
 /* The pattern behind the prefix of its group. */

@@ -19,6 +19,7 @@
 struct mk_route {
     struct mk_route *next;   /* of the same node, by method */
     struct mk_route *behind; /* of the same node, in the order in which they are asked */
+    struct mk_route *added;  /* of the router, in the order of the calls */
     const struct mk_str *methods;
     size_t nmethods; /* 0: every method */
     const struct mk_str *names;
@@ -28,6 +29,9 @@ struct mk_route {
     mk_fits_fn fits;                /* NULL: it takes all requests */
     mk_handle_fn fn;
     void *arg;
+    const char *about;                     /* NULL: nothing is said */
+    const struct mk_route_answer *answers; /* <monkey/web/describe.h>; NULL: likewise */
+    unsigned nanswers;
 };
 
 struct mk_route_node {
@@ -77,7 +81,8 @@ struct mk_router {
     bool has_hooks, has_after; /* some group */
     struct mk_route_method *own_methods;
     struct mk_route_node root;
-    atomic_uint holders; /* the program's configuration, and each one that is in force */
+    struct mk_route *first, **last; /* in the order of the calls */
+    atomic_uint holders;            /* the program's configuration, and each one that is in force */
 };
 
 /** Another holder; mk_router_free drops one. */
@@ -89,6 +94,9 @@ int mk_route_add(const struct mk_routes *routes, const char *methods, const char
 
 /** The group of all routes of an empty router. */
 void mk_routes_init(struct mk_router *router);
+
+/** @return the route whose handler was called for a request that has hooks; NULL: none. */
+const struct mk_route *mk_routes_answered(const struct mk_request *r);
 
 /** Call the hooks before a route and then its handler, or go on with that. */
 enum mk_verdict mk_routes_call(const struct mk_route *route, struct mk_request *r);

@@ -9,6 +9,7 @@
 struct visit {
     const struct mk_route *route;
     unsigned npassed;
+    bool is_with_handler; /* the hooks have let it pass */
 };
 
 static const char visit_key;
@@ -132,7 +133,7 @@ static struct visit *visit_of(const struct mk_route *route, struct mk_request *r
         v = mk_request_alloc(r, sizeof(*v));
     if (!v || mk_request_keep(r, &visit_key, v) < 0)
         return NULL;
-    *v = (struct visit){route, 0};
+    *v = (struct visit){.route = route};
     return v;
 }
 
@@ -165,7 +166,18 @@ enum mk_verdict mk_routes_call(const struct mk_route *route, struct mk_request *
         return mk_reply_error(r, 500, NULL);
     if (v)
         verdict = call_before(route->routes, r, v, &n);
-    return verdict == MK_VERDICT_PASS ? route->fn(r, route->arg) : verdict;
+    if (verdict != MK_VERDICT_PASS)
+        return verdict;
+    if (v)
+        v->is_with_handler = true;
+    return route->fn(r, route->arg);
+}
+
+const struct mk_route *mk_routes_answered(const struct mk_request *r)
+{
+    const struct visit *v = mk_request_kept(r, &visit_key);
+
+    return v && v->is_with_handler ? v->route : NULL;
 }
 
 void mk_router_finish(const struct mk_router *router, struct mk_request *r)

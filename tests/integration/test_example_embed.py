@@ -193,6 +193,8 @@ def test_guests(installation, tmp_path):
         assert sign(ask, b"name=bob")[0] == 422
         assert sign(ask, b"name=bob&text=" + b"x" * 201)[0] == 422
         assert sign(ask, b"name=bob&text=%C3%A4")[0] == 303
+        said = json.loads(ask("GET", "/openapi.json")[2])
+        assert set(said["paths"]["/"]) == {"get", "post"} and set(said["paths"]["/"]["post"]["responses"]) == {"303", "422", "503"}
     (tmp_path / "socket").unlink(missing_ok=True)
     with running(installation.env, program, tmp_path, book) as ask:
         assert json.loads(ask("GET", "/")[2]) == [{"id": 2, "name": "bob", "text": "ä"}, {"id": 1, "name": "ann", "text": "it's me"}]

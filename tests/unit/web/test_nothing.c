@@ -100,6 +100,11 @@ static char room[64];
       MK_E_INVALID)                                                                                \
     X(cookie_without_reply,                                                                        \
       mk_reply_cookie(NULL, &(struct mk_cookie){.size = sizeof(struct mk_cookie)}), MK_E_INVALID)  \
+    X(description_of_no_group, mk_routes_describe(NULL, "GET", "/", NULL, NULL), MK_E_INVALID)     \
+    X(check_of_no_group, mk_routes_check(NULL), MK_E_INVALID)                                      \
+    X(document_without_place, mk_openapi_new(NULL, NULL, "a", "1"), MK_E_INVALID)                  \
+    X(no_document, mk_openapi_text(NULL).p != NULL, false)                                         \
+    X(document_without_request, mk_reply_openapi(NO_REQUEST, NULL), MK_VERDICT_DONE)               \
     X(no_secret, mk_secret_eq(no_text, no_text), false)                                            \
     X(cache_without_place, mk_cache_new(NULL, NULL), MK_E_INVALID)                                 \
     X(no_cache_keeps, mk_cache_set(cache, MK_STR("a"), MK_STR("b"), 0), MK_E_INVALID)              \
@@ -222,6 +227,7 @@ static void call_the_silent(void)
 {
     mk_router_free(NULL);
     mk_router_finish(NULL, NULL);
+    mk_openapi_free(NULL);
     mk_cache_free(NULL);
     mk_cache_clear(NULL);
     mk_cache_facts(NULL, NULL);
