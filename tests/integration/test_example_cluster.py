@@ -155,6 +155,44 @@ def test_each_object_fits_its_schema():
         assert faults(one, schema, one["kind"]) == []
 
 
+# ---- Kubernetes: its own schemas, of the first and the last release of which the pinned package has them
+
+
+CHECK = """import kubernetes_validate as schemas, sys, yaml
+for one in yaml.safe_load_all(sys.stdin):
+    try:
+        assert schemas.validate(one, sys.argv[1], strict=True) == sys.argv[1], "no schemas of this release"
+    except schemas.ValidationError as wrong:
+        print(one["kind"], ".".join(map(str, wrong.path)), wrong.message)
+"""
+
+
+def official_faults(text, version):
+    folder = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "monkey" / "kubernetes"
+    if not (folder / "pinned").is_file():
+        pytest.skip("the schemas of Kubernetes are not there: tools/deps --test")
+    done = subprocess.run([sys.executable, "-c", CHECK, version], input=text, env={**os.environ, "PYTHONPATH": str(folder)},
+                          capture_output=True, text=True, timeout=WITHIN, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("version", ["1.25", "1.37"])
+def test_each_object_fits_the_official_schema(version):
+    assert official_faults((CLUSTER / "kubernetes.yaml").read_text(), version) == []
+
+
+@pytest.mark.parametrize("right, wrong, fault", [
+    ("containerPort: 2001", 'containerPort: "2001"', "ports.0.containerPort '2001' is not of type 'integer'"),
+    ("maxSurge: 1", "maxSurges: 1", "'maxSurges' was unexpected"),
+    ("  maxReplicas: 8\n", "", "'maxReplicas' is a required property"),
+], ids=["type", "name", "missing"])
+def test_the_official_schema_finds_what_is_wrong(right, wrong, fault):
+    text = (CLUSTER / "kubernetes.yaml").read_text()
+    assert right in text
+    found = official_faults(text.replace(right, wrong, 1), "1.37")
+    assert len(found) == 1 and fault in found[0]
+
+
 def test_a_schema_finds_what_is_wrong():
     deployment = next(one for one in objects() if one["kind"] == "Deployment")
     schema = SCHEMAS["apps/v1", "Deployment"]["spec"]
