@@ -4,6 +4,7 @@
 #include "base/code.h"
 #include "base/invariant.h"
 #include "base/limits.h"
+#include "core/calls.h"
 #include "core/fd.h"
 
 #include <errno.h>
@@ -222,7 +223,7 @@ static int wait_for_events(struct mk_loop *loop, struct epoll_event *events, int
         if (atomic_load(&loop->posted) || (before_sleep && before_sleep(arg)))
             timeout_ms = 0;
     }
-    n = epoll_wait(loop->epfd, events, MK_LIMIT_TURN_EVENTS, timeout_ms);
+    n = mk_call_epoll_wait(loop->epfd, events, MK_LIMIT_TURN_EVENTS, timeout_ms);
     atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
     return n;
 }

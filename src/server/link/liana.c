@@ -2,6 +2,8 @@
 #define MK_PLUGIN_STATIC /* part of the library, and found like any other that is built in */
 #include "server/link/transport.h"
 
+#include "core/calls.h"
+
 #include <monkey/plugin.h>
 
 #include <errno.h>
@@ -15,7 +17,7 @@ static int peer_error(int err)
 
 static ssize_t liana_recv(struct mk_link *l, void *buf, size_t len)
 {
-    ssize_t n = recv(l->fd, buf, len, 0);
+    ssize_t n = mk_call_recv(l->fd, buf, len, 0);
 
     l->is_drained = n < (ssize_t)len;
     return n >= 0 ? n : peer_error(errno);
@@ -28,7 +30,7 @@ static ssize_t liana_send(struct mk_link *l, const struct iovec *iov, int niov, 
     ssize_t n;
 
     if (niov == 1) {
-        n = send(l->fd, iov->iov_base, iov->iov_len, flags);
+        n = mk_call_send(l->fd, iov->iov_base, iov->iov_len, flags);
     } else {
         msg.msg_iov = (struct iovec *)(uintptr_t)iov; /* sendmsg only reads it */
         n = sendmsg(l->fd, &msg, flags);
