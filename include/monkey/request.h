@@ -38,7 +38,7 @@ enum mk_verdict {
 
 /** Facts of a request. Texts are borrowed until more of its body is read. */
 struct mk_request_facts {
-    size_t size; /* sizeof(struct mk_request_facts), set by the caller */
+    size_t size; /* sizeof(struct mk_request_facts) or MK_REQUEST_ASKED, set by the caller */
     struct mk_conn *conn;
     struct mk_worker *worker;
     struct mk_server *server;
@@ -67,6 +67,8 @@ struct mk_request_facts {
         protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
     uint64_t body_received; /* bytes of the request's body so far, without framing */
 };
+/** A size with which only what was asked is told, the members before status, in two thirds of the time. */
+#define MK_REQUEST_ASKED offsetof(struct mk_request_facts, status)
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** Some of the facts alone, for what looks at every request: method, path, query, content_length and whole. */
 MK_API struct mk_str mk_request_method(const struct mk_request *r);
@@ -256,13 +258,19 @@ MK_API int mk_server_resume(struct mk_server *server, uint64_t ticket) MK_MUST_U
  * undone. HEAD, 204 and 304 get no body even if sources are queued.
  */
 
-/** A head that is being written. Its members belong to the library. */
+/** A head that is being written. Its members but one belong to the library. */
 struct mk_reply {
     struct mk_request *r;
     char *start, *at, *end;
     int error; /* of the first line that failed */
     unsigned status;
     bool has_length, has_upgrade;
+    /**
+     * The caller's, after mk_reply_begin: the lines that follow are clean, because it looked at each when it was given it, and so
+     * mk_reply_line does not look again: mk_field_rules gave no MK_RULE_MESSAGE for a name that is a token, and no byte of the
+     * value is a control but a tab.
+     */
+    bool is_clean;
     uintptr_t reserved[2];
 };
 

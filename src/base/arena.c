@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/heap.h"
+#include "base/invariant.h"
 #include "base/poison.h"
 
 #include <stdalign.h>
@@ -102,7 +103,7 @@ static void *alloc_large(struct mk_arena *a, size_t size)
     return block->bytes;
 }
 
-void *mk_arena_alloc(struct mk_arena *a, size_t size)
+static __attribute__((noinline)) void *alloc_slowly(struct mk_arena *a, size_t size)
 {
     char *p;
 
@@ -118,6 +119,20 @@ void *mk_arena_alloc(struct mk_arena *a, size_t size)
     p = a->at;
     a->at += size;
     count(a, size);
+    mk_unpoison(p, size);
+    return p;
+}
+
+void *mk_arena_alloc(struct mk_arena *a, size_t size)
+{
+    const size_t room = (size_t)(a->end - a->at), rounded = round_up(size);
+    char *p = a->at;
+
+    /* Size 0, or one near that of all memory, is above the room less one. */
+    if (MK_UNLIKELY(size - 1 >= room || rounded > room || rounded > a->max - a->used))
+        return alloc_slowly(a, size);
+    a->at += rounded;
+    a->used += rounded;
     mk_unpoison(p, size);
     return p;
 }

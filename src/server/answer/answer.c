@@ -16,7 +16,7 @@
  * a plugin's mistake, or bytes that came from a backend, must not end up in how a message is read.
  */
 
-void mk_reply_break(struct mk_request *r)
+__attribute__((cold, noinline)) void mk_reply_break(struct mk_request *r)
 {
     mk_answering_break(r);
     r->keep_alive = false;
@@ -27,17 +27,26 @@ static bool is_interim(unsigned status)
     return status < 200 && status != 101;
 }
 
-int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+/* May an answer begin? @return 0, or why not */
+static int judge_begin(struct mk_request *r, unsigned status)
 {
-    int err;
-
-    *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
     if (mk_answering_is_broken(r) || mk_asking_is_over(r))
         return MK_E_PEER;
     if (r->status != 0)
         return mk_misuse_log(r, "a second answer", MK_E_EXISTS);
     if (status < 100 || status > 599 || (status == 101 && r->head.minor == 0))
         return mk_misuse_log(r, "an answer with an invalid status", MK_E_INVALID);
+    return 0;
+}
+
+int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    int err = judge_begin(r, status);
+
+    if (err < 0) {
+        *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
+        return err;
+    }
     if (status == 200 && r->page_of != 0) {
         status = r->page_of;
         mk_count(&r->worker->counters.refused, 1);
@@ -55,7 +64,7 @@ static bool is_being_written(const struct mk_reply *p)
 }
 
 /* A change of protocol may be named; what Connection says of it is ours to write. @return whether the line is to be sent. */
-static bool judge_framing(struct mk_reply *p, struct mk_str name)
+static __attribute__((cold)) bool judge_framing(struct mk_reply *p, struct mk_str name)
 {
     bool may_change = p->status == 101 || p->status == 426;
 
@@ -74,18 +83,28 @@ static bool is_stamped(struct mk_str name)
            (name.len == 6 && mk_str_ieq(name, MK_STR("Server")));
 }
 
-void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
+/* @return whether the line is to be sent */
+static __attribute__((cold)) bool judge_line(struct mk_reply *p, struct mk_str name,
+                                             struct mk_str value)
 {
     const unsigned rules = mk_field_rules(name); /* a name that has some is a token */
 
+    if ((rules == 0 && !mk_field_is_name(name)) || !mk_field_is_value(value)) {
+        p->error = MK_E_INVALID;
+        return false;
+    }
+    return !(rules & MK_RULE_MESSAGE) || judge_framing(p, name);
+}
+
+void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
+{
     if (p->error)
         return;
-    if (!is_being_written(p) || (rules == 0 && !mk_field_is_name(name)) ||
-        !mk_field_is_value(value)) {
+    if (!is_being_written(p)) {
         p->error = MK_E_INVALID;
         return;
     }
-    if ((rules & MK_RULE_MESSAGE) && !judge_framing(p, name))
+    if (!p->is_clean && !judge_line(p, name, value))
         return;
     if (is_stamped(name))
         p->at = mk_field_drop(p->start, p->at, name);
@@ -99,7 +118,8 @@ static bool is_field(struct mk_str name, struct mk_str value)
            !(mk_field_rules(name) & MK_RULE_NOT_FIXED) && !mk_str_ieq(name, MK_STR("Server"));
 }
 
-int mk_reply_field(struct mk_request *r, struct mk_str name, struct mk_str value)
+__attribute__((cold)) int mk_reply_field(struct mk_request *r, struct mk_str name,
+                                         struct mk_str value)
 {
     const size_t before = r && r->lines ? strlen(r->lines) : 0;
     const char *lines;
@@ -134,7 +154,7 @@ static int finish(struct mk_reply *p, int64_t length)
 }
 
 /* Nothing of it was sent: an error page may still take its place. */
-static int give_up(struct mk_reply *p, int err)
+static __attribute__((cold)) int give_up(struct mk_reply *p, int err)
 {
     struct mk_request *r = p->r;
 

@@ -142,6 +142,7 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
 
 int mk_reply_finish(struct mk_reply *p, int64_t length)
 {
-    put_str(p, p->r->site->extra_lines);
+    if (p->r->site->extra_lines.len > 0)
+        put_str(p, p->r->site->extra_lines);
     return mk_reply_finish_plain(p, length);
 }

@@ -28,12 +28,13 @@ static int accepts(struct mk_request *r)
 
 static struct mk_source *add_source(struct mk_request *r)
 {
-    struct mk_source *s = mk_arena_zalloc(&r->arena, sizeof(*s));
+    struct mk_source *s = mk_arena_alloc(&r->arena, sizeof(*s));
 
     if (!s) {
         mk_reply_break(r);
         return NULL;
     }
+    *s = (struct mk_source){0};
     if (r->last)
         r->last->next = s;
     else

@@ -68,10 +68,8 @@ struct mk_request_result mk_request_result(const struct mk_request *r)
     };
 }
 
-static void fill(struct mk_request_facts *facts, const struct mk_request *r)
+static inline void fill_asked(struct mk_request_facts *facts, const struct mk_request *r)
 {
-    const struct mk_site_settings *site = &r->site->set;
-
     facts->conn = r->conn;
     facts->worker = r->worker;
     facts->server = r->worker->server;
@@ -84,6 +82,13 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->minor = r->head.minor;
     facts->content_length = mk_request_content_length(r);
     facts->began_ms = r->began_ms;
+}
+
+static void fill(struct mk_request_facts *facts, const struct mk_request *r)
+{
+    const struct mk_site_settings *site = &r->site->set;
+
+    fill_asked(facts, r);
     facts->status = r->status;
     facts->body_sent = r->body_sent;
     facts->whole = mk_request_is_whole(r);
@@ -105,6 +110,10 @@ void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts
 {
     struct mk_request_facts all;
 
+    if (facts->size == MK_REQUEST_ASKED) {
+        fill_asked(facts, r);
+        return;
+    }
     if (facts->size >= sizeof(all)) {
         fill(facts, r);
         return;
