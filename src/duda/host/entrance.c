@@ -48,7 +48,7 @@ static enum mk_verdict serve_call(struct mk_request *r, struct mk_duda_service *
 {
     struct mk_duda_match match;
 
-    switch (mk_duda_find(s, rest, mk_request_query(r).p, &match)) {
+    switch (mk_duda_find(s, rest, s->ws.url_force_redirect && mk_request_query(r).p, &match)) {
     case MK_DUDA_SLASH:
         return redirect(r, path);
     case MK_DUDA_NONE:

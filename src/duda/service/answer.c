@@ -61,30 +61,42 @@ static bool is_short(const struct mk_duda_out *out)
 
 /* ---- fields ---- */
 
-/* Is no byte less than this one, of ASCII? Eight are compared at once. */
-static bool is_all_from(struct mk_str text, unsigned char least)
+static bool is_control(char c)
 {
-    const uint64_t each = UINT64_MAX / UINT8_MAX;
-    size_t i = 0;
-
-    for (uint64_t eight; text.len - i >= sizeof(eight); i += sizeof(eight)) {
-        memcpy(&eight, text.p + i, sizeof(eight));
-        if ((eight - each * least) & ~eight & (each << 7))
-            return false;
-    }
-    for (; i < text.len; i++) {
-        if ((unsigned char)text.p[i] < least)
-            return false;
-    }
-    return true;
+    return (unsigned char)c < ' ' || c == 0x7f;
 }
 
+/* The server looks at what else is no letter. */
+static bool is_name(struct mk_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        if (is_control(name.p[i]) || name.p[i] == ' ')
+            return false;
+    }
+    return name.len > 0;
+}
+
+/* Has one of these bytes the value of a control? They are made one more in seven bits, so that DEL is a control below 0x21 too. */
+static bool has_control(uint64_t eight)
+{
+    const uint64_t each = UINT64_MAX / UINT8_MAX;
+    uint64_t up = ((eight & each * 0x7f) + each) | each << 7;
+
+    return ~((up - each * 0x21) | eight) & each << 7;
+}
+
+/* RFC 9110 section 5.5: controls are not allowed, but for the tab. Eight bytes are looked at at once where there is none. */
 static bool is_clean(struct mk_str value)
 {
-    if (is_all_from(value, ' '))
-        return true;
-    for (size_t i = 0; i < value.len; i++) {
-        if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
+    size_t i = 0;
+
+    for (uint64_t eight; value.len - i >= sizeof(eight); i += sizeof(eight)) {
+        memcpy(&eight, value.p + i, sizeof(eight));
+        if (has_control(eight))
+            break;
+    }
+    for (; i < value.len; i++) {
+        if (is_control(value.p[i]) && value.p[i] != '\t')
             return false;
     }
     return true;
@@ -136,8 +148,9 @@ int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct 
 
     if (rq->state > MK_DUDA_REQUEST_CALLED)
         return refuse_line(rq, "the head was sent already");
-    if (name.len == 0 || (rules == 0 && !is_all_from(name, ' ' + 1)) || !is_clean(value))
+    if ((rules == 0 && !is_name(name)) || !is_clean(value))
         return refuse_line(rq, "no field \"Name: value\" of one line");
+    rq->out.has_own_names |= rules == 0;
     if (rules & MK_RULE_MESSAGE) /* framing and the connection are the server's */
         return text_is_word(name, MK_STR("Content-Length")) ? set_length(rq, value) : 0;
     if (rq->out.line_bytes + name.len + value.len > LINES_MAX)
@@ -169,6 +182,15 @@ int mk_duda_answer_replace(struct mk_duda_request *rq, struct mk_str name, struc
     return mk_duda_answer_field(rq, name, value);
 }
 
+/* Nearly all have one blank before them and none after. */
+static struct mk_str trim(struct mk_str value)
+{
+    if (value.len < 2 || value.p[0] != ' ' || text_is_blank(value.p[1]) ||
+        text_is_blank(value.p[value.len - 1]))
+        return text_trim(value);
+    return (struct mk_str){value.p + 1, value.len - 1};
+}
+
 int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row)
 {
     const char *colon = row.p ? memchr(row.p, ':', row.len) : NULL;
@@ -177,8 +199,7 @@ int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row)
     if (!colon)
         return refuse_line(rq, "no field \"Name: value\"");
     value = (struct mk_str){colon + 1, row.len - (size_t)(colon + 1 - row.p)};
-    return mk_duda_answer_field(rq, (struct mk_str){row.p, (size_t)(colon - row.p)},
-                                text_trim(value));
+    return mk_duda_answer_field(rq, (struct mk_str){row.p, (size_t)(colon - row.p)}, trim(value));
 }
 
 /* ---- the queue ---- */
@@ -226,11 +247,12 @@ static bool is_open(const struct mk_duda_request *rq)
 static struct mk_duda_chunk *add_room(struct mk_duda_request *rq, size_t len)
 {
     struct mk_duda_out *out = &rq->out;
-    size_t room =
-        out->queued < CHUNK_MIN ? CHUNK_MIN : (out->queued > CHUNK_MAX ? CHUNK_MAX : out->queued);
+    size_t room;
 
     if (len <= CHUNK_SMALL && !out->newest && rq->state == MK_DUDA_REQUEST_CALLED)
         return add_chunk(out, rq->r, CHUNK_SMALL);
+    room =
+        out->queued < CHUNK_MIN ? CHUNK_MIN : (out->queued > CHUNK_MAX ? CHUNK_MAX : out->queued);
     return add_chunk(out, NULL, room > len ? room : len);
 }
 
@@ -426,6 +448,7 @@ static int begin(struct mk_duda_request *rq, int64_t length)
     rq->has_begun = true;
     if (mk_reply_begin(&p, rq->r, status) < 0)
         return -1;
+    p.is_clean = !rq->out.has_own_names;
     for (const struct mk_duda_line *line = rq->out.lines; line; line = line->next)
         mk_reply_line(&p, line->name, line->value);
     if (mk_reply_end(&p, length) == 0)

@@ -3,7 +3,6 @@
 
 #include "inputs/values.h"
 #include "json/tree.h"
-#include "kit/pure/number.h"
 #include "kit/text/words.h"
 #include "inputs/fields.h"
 #include "service/answer.h"
@@ -60,6 +59,19 @@ static void call_back(struct mk_duda_request *rq)
     mk_duda_leave(before);
 }
 
+/* Most requests have none of them. */
+static void free_inputs(struct mk_duda_request *rq)
+{
+    if (rq->body.bytes || rq->body.fd >= 0)
+        mk_duda_body_fini(&rq->body);
+    if (rq->fields)
+        free(rq->fields);
+    if (rq->values)
+        mk_duda_values_free(rq->values);
+    if (rq->json)
+        json_delete(rq->json);
+}
+
 void mk_duda_request_over(struct mk_duda_request *rq)
 {
     struct mk_duda_table *table = rq->worker->requests;
@@ -72,10 +84,7 @@ void mk_duda_request_over(struct mk_duda_request *rq)
     if (rq->is_whole)
         mk_duda_table_remove(table, rq);
     free_garbage(rq);
-    mk_duda_body_fini(&rq->body);
-    free(rq->fields);
-    mk_duda_values_free(rq->values);
-    json_delete(rq->json);
+    free_inputs(rq);
     mk_duda_table_drop(table, rq);
 }
 
@@ -113,7 +122,6 @@ static int method_number(struct mk_str method)
         struct mk_str name;
         int number;
     } methods[] = {
-        {MK_STR_INIT("GET"), MK_HTTP_METHOD_GET},
         {MK_STR_INIT("POST"), MK_HTTP_METHOD_POST},
         {MK_STR_INIT("HEAD"), MK_HTTP_METHOD_HEAD},
         {MK_STR_INIT("PUT"), MK_HTTP_METHOD_PUT},
@@ -121,6 +129,8 @@ static int method_number(struct mk_str method)
         {MK_STR_INIT("OPTIONS"), MK_HTTP_METHOD_OPTIONS},
     };
 
+    if (method.len == 3 && memcmp(method.p, "GET", 3) == 0) /* most are */
+        return MK_HTTP_METHOD_GET;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         if (text_is(methods[i].name, method))
             return methods[i].number;
@@ -141,21 +151,21 @@ static void fill_fields(struct mk_duda_request *rq)
     sr->range = mk_duda_pointer(headers.range);
 }
 
-/* "name:port", "[::1]:port" */
+/* "name:port", "[::1]:port". The server has looked at it, so digits after a colon are a port. */
 static void fill_host(struct session_request *sr, struct mk_str host)
 {
-    struct mk_str name = host;
-    const char *colon = host.len ? memrchr(host.p, ':', host.len) : NULL;
+    size_t at = host.len;
+    unsigned port = 0;
 
-    if (colon && !memchr(colon, ']', (size_t)(host.p + host.len - colon)))
-        name.len = (size_t)(colon - host.p);
-    sr->host = mk_duda_pointer(name);
-    if (name.len < host.len) {
-        struct mk_str port = {colon + 1, host.len - name.len - 1};
-
-        sr->host_port = mk_duda_pointer(port);
-        sr->port = number_of(port, UINT16_MAX);
+    for (unsigned scale = 1; at > 0 && (unsigned char)(host.p[at - 1] - '0') < 10; scale *= 10)
+        port += (unsigned)(host.p[--at] - '0') * scale;
+    if (at == 0 || host.p[at - 1] != ':') {
+        sr->host = mk_duda_pointer(host);
+        return;
     }
+    sr->host = mk_duda_pointer((struct mk_str){host.p, at - 1});
+    sr->host_port = mk_duda_pointer((struct mk_str){host.p + at, host.len - at});
+    sr->port = (int)port;
 }
 
 static void fill_request(struct mk_duda_request *rq, const struct mk_request_facts *facts)
@@ -212,7 +222,7 @@ new_request(struct mk_request *r, const struct mk_request_facts *facts, struct m
         mk_duda_table_drop(w->requests, rq);
         return NULL;
     }
-    return mk_request_keep(r, &request_key, rq) == 0 ? rq : NULL;
+    return rq;
 }
 
 /* ---- its body ---- */
@@ -393,7 +403,7 @@ static void find(const struct mk_duda_request *rq, const struct mk_request_facts
 /* Called at first and each time that more of the body has come. */
 static enum mk_verdict go_on(struct mk_duda_request *rq)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_request_facts facts;
     struct mk_duda_match match;
     ssize_t n;
 
@@ -409,12 +419,32 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
         return refuse_body(rq, n);
     if (is_form_too_large(rq))
         return refuse(rq, 413);
+    facts.size = MK_REQUEST_ASKED;
     mk_request_facts(rq->r, &facts); /* reading may have moved its texts */
     find(rq, &facts, &match);
     return call(rq, &facts, &match);
 }
 
 /* ---- where it begins ---- */
+
+/* Nothing of its answer was sent; what else it waits for finds that it is over. */
+static enum mk_verdict give_up(struct mk_duda_request *rq)
+{
+    if (rq->state != MK_DUDA_REQUEST_GATHER && rq->state != MK_DUDA_REQUEST_CALLED)
+        return mk_reply_error(rq->r, 503, NULL);
+    rq->is_inside = true;
+    mk_duda_answer_release(rq, false);
+    rq->is_inside = false;
+    return mk_duda_verdict(rq);
+}
+
+/* Only of a request that waits the hook is called again. */
+static enum mk_verdict keep(struct mk_duda_request *rq, enum mk_verdict verdict)
+{
+    if (verdict != MK_VERDICT_LATER || mk_request_keep(rq->r, &request_key, rq) == 0)
+        return verdict;
+    return give_up(rq);
+}
 
 /* @param route  of level 3; NULL: match has where it goes */
 static enum mk_verdict begin(struct mk_request *r, struct mk_duda_service *s,
@@ -423,19 +453,19 @@ static enum mk_verdict begin(struct mk_request *r, struct mk_duda_service *s,
     struct mk_request_facts facts;
     struct mk_duda_request *rq;
 
-    facts.size = sizeof(facts);
+    facts.size = MK_REQUEST_ASKED;
     mk_request_facts(r, &facts);
     rq = new_request(r, &facts, s);
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;
     if (facts.content_length == 0)
-        return call(rq, &facts, match);
+        return keep(rq, call(rq, &facts, match));
     if (route && route->before) {
         rq->is_at_head = true;
         enter(rq, &facts, match);
     }
-    return go_on(rq);
+    return keep(rq, go_on(rq));
 }
 
 enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
@@ -450,16 +480,17 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
 {
     const struct mk_duda_route *route = arg;
     const struct mk_duda_match match = {.target = &route->target};
-    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_request_facts facts;
     struct mk_duda_request *rq;
 
+    facts.size = MK_REQUEST_ASKED;
     mk_request_facts(r, &facts);
     rq = new_request(r, &facts, route->service);
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;
     rq->is_early = true;
-    return call(rq, &facts, &match);
+    return keep(rq, call(rq, &facts, &match));
 }
 
 enum mk_verdict mk_duda_begin(struct mk_request *r, struct mk_duda_service *s,

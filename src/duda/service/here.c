@@ -74,30 +74,30 @@ const struct mk_duda_here *mk_duda_here(void)
     return &thread.here;
 }
 
-static struct mk_duda_here enter(const struct mk_duda_here *now, const char *callback)
+static inline struct mk_duda_here enter(struct mk_duda_here now, const char *callback)
 {
     const struct mk_duda_here before = thread.here;
     struct turn *turn = &thread.turn;
 
     if (!before.service) {
         turn->begun_ms = clock_tick_ms();
-        note(&turn->service, now->service->spec.name);
-        note(&turn->callback, NULL);
-    }
-    if (callback)
+        note(&turn->service, now.service->spec.name);
         note(&turn->callback, callback);
-    thread.here = *now;
+    } else if (callback) {
+        note(&turn->callback, callback);
+    }
+    thread.here = now;
     return before;
 }
 
 struct mk_duda_here mk_duda_enter(struct mk_duda_service *service, struct mk_duda_worker *worker)
 {
-    return enter(&(struct mk_duda_here){service, worker, NULL}, NULL);
+    return enter((struct mk_duda_here){service, worker, NULL}, NULL);
 }
 
 struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq)
 {
-    return enter(&(struct mk_duda_here){rq->service, rq->worker, rq}, rq->callback);
+    return enter((struct mk_duda_here){rq->service, rq->worker, rq}, rq->callback);
 }
 
 void mk_duda_leave(struct mk_duda_here before)

@@ -17,16 +17,23 @@ void mk_duda_request_trace(const void *of, const struct states *table, unsigned 
                   rq->callback ? rq->callback : "-");
 }
 
-struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call)
+static __attribute__((noinline)) struct mk_duda_request *
+look_up(const struct mk_duda_here *here, duda_request_t *dr, const char *call)
 {
-    const struct mk_duda_here *here = mk_duda_here();
-
-    if (dr && here->worker && mk_duda_table_has(here->worker->requests, dr))
+    if (here->worker && mk_duda_table_has(here->worker->requests, dr))
         return mk_duda_request_of(dr);
     if (here->service)
         mk_duda_log(here->service, MK_LOG_WARN, "%s(): the request %s", call,
                     dr ? "is over, or another worker's" : "is NULL");
     return NULL;
+}
+
+struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call)
+{
+    const struct mk_duda_here *here = mk_duda_here();
+
+    return dr && here->worker && here->worker->requests->recent == dr ? mk_duda_request_of(dr)
+                                                                      : look_up(here, dr, call);
 }
 
 void mk_duda_request_hold(struct mk_duda_request *rq, size_t answer)

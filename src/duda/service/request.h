@@ -29,6 +29,8 @@ struct mk_duda_out {
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
     bool headers_off;
+    bool
+        has_own_names; /* of lines, at which mk_duda_answer_field has not looked as the server does */
     /* No memory was there, so end() does not send the rest as if it were all: */
     bool lacks_bytes;  /* for what was queued */
     bool lacks_memory; /* for a field, or for what the service asked of the request */

@@ -114,10 +114,12 @@ static enum mk_duda_outcome find_mapped(const struct mk_duda_service *s, struct 
         match->target = &routes->root;
         return MK_DUDA_CALL;
     }
-    if (find_method(routes, rest, match))
-        return MK_DUDA_CALL;
-    match->interface = match->method = (struct mk_str){NULL, 0};
-    match->nparams = 0;
+    if (routes->interfaces) {
+        if (find_method(routes, rest, match))
+            return MK_DUDA_CALL;
+        match->interface = match->method = (struct mk_str){NULL, 0};
+        match->nparams = 0;
+    }
     return find_static(s, rest, has_query, match);
 }
 

@@ -7,15 +7,8 @@
 #include <string.h>
 
 enum {
-    BUCKETS = 256,
+    BUCKETS = MK_DUDA_TABLE_BUCKETS,
     RESTING = 32 /* dropped requests that are not used again yet */
-};
-
-struct mk_duda_table {
-    struct mk_duda_request *buckets[BUCKETS];
-    const duda_request_t *recent;            /* found last: its service asks several times */
-    struct mk_duda_request *dropped, **last; /* first-in, first-out */
-    unsigned ndropped;
 };
 
 static unsigned bucket_of(const void *p)
@@ -63,6 +56,7 @@ struct mk_duda_request *mk_duda_table_add(struct mk_duda_table *t)
     bucket = &t->buckets[bucket_of(rq)];
     rq->next = *bucket;
     *bucket = rq;
+    t->recent = &rq->dr;
     return rq;
 }
 
@@ -88,13 +82,10 @@ void mk_duda_table_drop(struct mk_duda_table *t, struct mk_duda_request *rq)
         free(take_dropped(t));
 }
 
-bool mk_duda_table_has(struct mk_duda_table *t, const duda_request_t *dr)
+bool mk_duda_table_finds(struct mk_duda_table *t, const duda_request_t *dr)
 {
-    const struct mk_duda_request *rq;
+    const struct mk_duda_request *rq = t->buckets[bucket_of(dr)];
 
-    if (dr && t->recent == dr)
-        return true;
-    rq = t->buckets[bucket_of(dr)];
     while (rq && &rq->dr != dr)
         rq = rq->next;
     if (rq)
