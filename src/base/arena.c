@@ -123,7 +123,7 @@ static __attribute__((noinline)) void *alloc_slowly(struct mk_arena *a, size_t s
     return p;
 }
 
-void *mk_arena_alloc(struct mk_arena *a, size_t size)
+__attribute__((noinline)) void *mk_arena_alloc(struct mk_arena *a, size_t size)
 {
     const size_t room = (size_t)(a->end - a->at), rounded = round_up(size);
     char *p = a->at;

@@ -410,6 +410,15 @@ enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget)
     return verdict;
 }
 
+void mk_body_gather(struct mk_request *r, size_t room)
+{
+    struct mk_source *s = r->first;
+
+    if (s && s->kind == MK_SOURCE_MEMORY && s->end - s->at <= room && !r->filter &&
+        r->answering == MK_ANSWERING_BODY)
+        (void)pump_part(r, s, &room); /* what is wrong with it is seen in its own turn */
+}
+
 bool mk_body_is_tail(const struct mk_request *r)
 {
     const struct mk_source *s = r->first;

@@ -13,6 +13,12 @@
  */
 enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget) MK_MUST_USE;
 
+/**
+ * The head is about to leave before the request's turn: let the first bytes of its body leave with it, if they lie in memory.
+ * @param room  bytes at most
+ */
+void mk_body_gather(struct mk_request *r, size_t room);
+
 /** Give up what sources hold. */
 void mk_body_drop(struct mk_request *r);
 

@@ -41,6 +41,14 @@ static enum mk_pump begin_chunk(struct mk_conn *c, struct mk_source *s)
     return add_bytes(c, size, mk_h1_chunk_head(size, s->end - s->at));
 }
 
+static enum mk_pump end_chunk(struct mk_conn *c, struct mk_source *s)
+{
+    enum mk_pump verdict = add_bytes(c, "\r\n", 2);
+
+    s->framed = verdict != MK_PUMP_DONE;
+    return verdict;
+}
+
 static enum mk_pump send_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
 {
     const char *body = s->file ? s->file->body : NULL;
@@ -93,7 +101,7 @@ enum mk_pump mk_h1_send_part(struct mk_request *r, struct mk_source *s, size_t *
             verdict =
                 s->kind == MK_SOURCE_FILE ? send_file(c, s, budget) : send_memory(c, s, budget);
     }
-    return verdict == MK_PUMP_DONE && s->framed ? add_bytes(c, "\r\n", 2) : verdict;
+    return verdict == MK_PUMP_DONE && s->framed ? end_chunk(c, s) : verdict;
 }
 
 /* ---- pieces as they come ---- */

@@ -88,9 +88,19 @@ enum mk_pump mk_out_flush(struct mk_conn *c, bool more)
     return keep_leftover(c, n > 0 ? (size_t)n : 0);
 }
 
-/* What a connection gathered leaves before another gathers. */
+enum { CHUNK_ROOM = 64 }; /* for the lines of a chunk */
+
+/*
+ * What a connection gathered leaves before another gathers. With a short body that waits for the connection's turn, the
+ * answers that a backend's event brings at once take one call and one packet each.
+ */
 static void __attribute__((noinline)) flush_other(struct mk_conn *other)
 {
+    const struct mk_gather *g = gather_of(other);
+
+    if (other->job && other->job->request.view && g->used + CHUNK_ROOM < sizeof(g->buf) &&
+        g->nparts < MK_GATHER_PARTS)
+        mk_body_gather(&other->job->request, sizeof(g->buf) - g->used - CHUNK_ROOM);
     if (mk_pump_has_failed(mk_out_flush(other, false)) && other->job && other->job->request.view)
         mk_answering_break(&other->job->request);
     mk_watch_run_soon(&other->worker->loop, &other->watch);

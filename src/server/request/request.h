@@ -27,7 +27,7 @@ enum { MK_STATUS_CLIENT_LEFT = 499 };
 struct mk_source {
     struct mk_source *next;
     enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind : 8;
-    bool framed;    /* MEMORY, FILE: the size of its chunk has left */
+    bool framed;    /* MEMORY, FILE: the size of its chunk has left, and its end has not */
     int fd;         /* FILE */
     uint32_t taken; /* PRODUCER: bytes that left its pipe since it was asked */
     union {
