@@ -64,12 +64,29 @@ static int next_byte(struct mk_str *text)
     return byte == 0 ? MK_E_BAD : byte;
 }
 
-ssize_t mk_pair_decode(char *dst, struct mk_str text)
+static inline bool stands_for_itself(char c)
+{
+    return c != '%' && c != '+' && c != '\0';
+}
+
+/* Most are as they are sent. */
+static size_t copy_plain(char *dst, struct mk_str text)
 {
     size_t len = 0;
 
+    for (; len < text.len && stands_for_itself(text.p[len]); len++)
+        dst[len] = text.p[len];
+    return len;
+}
+
+ssize_t mk_pair_decode(char *dst, struct mk_str text)
+{
+    size_t len;
+
     if (!dst)
         return MK_E_INVALID;
+    len = copy_plain(dst, text);
+    text = mk_str_skip(text, len);
     while (text.len > 0) {
         int byte = next_byte(&text);
 
@@ -88,11 +105,6 @@ static bool is_named_escaped(struct mk_str text, struct mk_str name)
         name = mk_str_skip(name, 1);
     }
     return text.len == 0 && name.len == 0;
-}
-
-static inline bool stands_for_itself(char c)
-{
-    return c != '%' && c != '+' && c != '\0';
 }
 
 static inline bool is_named(struct mk_str text, struct mk_str name)

@@ -8,7 +8,7 @@ from harness import process
 
 def life(folder, work, **config):
     """Instructions of a server (configured as by `start`) that lives for work(connection)."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     log = folder / "callgrind.log"
     wrapper = ["valgrind", "--tool=callgrind", f"--log-file={log}", f"--callgrind-out-file={folder}/out"]
     with process.starter(folder) as start:

@@ -5,11 +5,19 @@
 #include <monkey/web/query.h>
 
 #include <stdlib.h>
+#include <string.h>
 
-static struct mk_duda_fields *new_fields(size_t count, size_t texts)
+static void *from_heap(void *arg, size_t size)
+{
+    (void)arg;
+    return malloc(size);
+}
+
+static struct mk_duda_fields *new_fields(size_t count, size_t texts,
+                                         void *(*alloc)(void *arg, size_t size), void *arg)
 {
     const size_t bytes = sizeof(struct mk_duda_fields) + count * sizeof(struct duda_field) + texts;
-    struct mk_duda_fields *f = malloc(bytes);
+    struct mk_duda_fields *f = alloc(arg, bytes);
 
     if (f)
         *f = (struct mk_duda_fields){.bytes = bytes};
@@ -24,7 +32,7 @@ struct mk_duda_fields *mk_duda_fields_of_form(const struct mk_form *form)
 
     while (mk_form_field(form, n))
         n++;
-    f = new_fields(n, 0);
+    f = new_fields(n, 0, from_heap, NULL);
     while (f && (field = mk_form_field(form, f->count))) {
         f->items[f->count++] = (struct duda_field){
             .name = field->name.p,
@@ -67,10 +75,24 @@ bool mk_duda_has_too_many_fields(struct mk_str body)
     return count_pairs(body) > MK_DUDA_FIELDS_MAX;
 }
 
-struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body)
+/* At least as many as there are, without a look at each byte. */
+static size_t bound_pairs(struct mk_str body)
 {
-    const size_t n = count_pairs(body);
-    struct mk_duda_fields *f = new_fields(n, body.len + 2 * n);
+    const char *p = body.p, *const end = p + body.len;
+    size_t n = body.len > 0;
+
+    while (n <= MK_DUDA_FIELDS_MAX && p < end && (p = memchr(p, '&', (size_t)(end - p)))) {
+        n++;
+        p++;
+    }
+    return n;
+}
+
+struct mk_duda_fields *mk_duda_fields_in(struct mk_str body, void *(*alloc)(void *arg, size_t size),
+                                         void *arg)
+{
+    const size_t n = bound_pairs(body);
+    struct mk_duda_fields *f = new_fields(n, body.len + 2 * n, alloc, arg);
     char *texts = f ? (char *)&f->items[n] : NULL;
     struct mk_str name, value;
 
@@ -86,4 +108,9 @@ struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body)
             f->is_malformed = true;
     }
     return f;
+}
+
+struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body)
+{
+    return mk_duda_fields_in(body, from_heap, NULL);
 }

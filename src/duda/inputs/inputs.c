@@ -65,7 +65,7 @@ static int read_value(const struct mk_duda_row *row, const struct mk_duda_source
     if (!text.p || is_blank(row, text))
         return mk_duda_absent(row, v, said->name, v->data);
     v->given |= bit;
-    if (source->get(source->arg, row->in, said->name, 1).p)
+    if (row->in != DUDA_IN_PATH && source->get(source->arg, row->in, said->name, 1).p)
         return mk_duda_fault_add(v, row->in, said->name, "is given more than once");
     return mk_duda_note(v, row->in, said->name,
                         mk_duda_scalar_read(row, v, text, (char *)v->data + said->to));

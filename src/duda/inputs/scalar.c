@@ -3,7 +3,6 @@
 
 #include "kit/text/words.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,10 @@ const char mk_duda_no_memory[] = "no memory";
 
 enum { INTEGER_DIGITS = 20 }; /* with a sign */
 
-MK_PRINTF(2, 3) static const char *say(struct mk_duda_values *v, const char *fmt, ...)
+/* Apart, with its large frame, from what right values pass. */
+MK_PRINTF(2, 3)
+static __attribute__((cold, noinline)) const char *say(struct mk_duda_values *v, const char *fmt,
+                                                       ...)
 {
     char text[MK_DUDA_FAULT_TEXT];
     const char *copy;
@@ -94,19 +96,20 @@ static const char *read_text(const struct mk_duda_row *row, struct mk_duda_value
 
 /* ---- numbers ---- */
 
-static const char *check_range(const struct mk_duda_row *row, struct mk_duda_values *v, double n)
+static __attribute__((cold, noinline)) const char *say_range(struct mk_duda_values *v, bool is_low,
+                                                             double bound)
 {
     char text[JSON_NUMBER_ROOM];
 
-    if (n < row->min) {
-        json_print_number(text, row->min);
-        return say(v, "must be at least %s", text);
-    }
-    if (n > row->max) {
-        json_print_number(text, row->max);
-        return say(v, "must be at most %s", text);
-    }
-    return NULL;
+    json_print_number(text, bound);
+    return say(v, is_low ? "must be at least %s" : "must be at most %s", text);
+}
+
+static const char *check_range(const struct mk_duda_row *row, struct mk_duda_values *v, double n)
+{
+    if (n < row->min)
+        return say_range(v, true, row->min);
+    return n > row->max ? say_range(v, false, row->max) : NULL;
 }
 
 static const char not_an_integer[] = "must be a whole number of 64 bits";
@@ -124,19 +127,21 @@ static const char *set_integer(const struct mk_duda_row *row, struct mk_duda_val
 static const char *read_integer(const struct mk_duda_row *row, struct mk_duda_values *v,
                                 struct mk_str text, void *to)
 {
-    char digits[INTEGER_DIGITS + 1];
-    char *end;
-    long long n;
+    const bool is_negative = text.len > 0 && text.p[0] == '-';
+    uint64_t n = 0;
 
-    if (text.len == 0 || text.len > INTEGER_DIGITS)
+    if (text.len == is_negative || text.len > INTEGER_DIGITS)
         return not_an_integer;
-    memcpy(digits, text.p, text.len);
-    digits[text.len] = '\0';
-    if (digits[strspn(digits, "-0123456789")] != '\0')
+    for (size_t i = is_negative; i < text.len; i++) {
+        const unsigned digit = (unsigned char)(text.p[i] - '0');
+
+        if (digit > 9 || n > INT64_MAX / 10)
+            return not_an_integer;
+        n = n * 10 + digit;
+    }
+    if (n > (uint64_t)INT64_MAX + is_negative)
         return not_an_integer;
-    errno = 0;
-    n = strtoll(digits, &end, 10);
-    return *end || end == digits || errno ? not_an_integer : set_integer(row, v, n, to);
+    return set_integer(row, v, (int64_t)(is_negative ? -n : n), to);
 }
 
 static const char not_a_number[] = "must be a number";

@@ -4,20 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 2048 };
+enum {
+    FIRST = 256, /* bytes of most requests */
+    BLOCK = 2048,
+    ALIGNED = sizeof(max_align_t),
+};
 
 struct mk_duda_values_block {
     struct mk_duda_values_block *next;
-    size_t used, size;
     max_align_t bytes[];
+};
+
+/* The values, and their first bytes behind them. */
+struct mk_duda_values_room {
+    struct mk_duda_values values;
+    max_align_t bytes[FIRST / ALIGNED];
 };
 
 struct mk_duda_values *mk_duda_values_new(void)
 {
-    struct mk_duda_values *v = calloc(1, sizeof(*v));
+    struct mk_duda_values_room *room = malloc(sizeof(*room));
+    struct mk_duda_values *v = &room->values;
 
-    if (v)
-        v->left = MK_DUDA_VALUES_MAX;
+    if (!room)
+        return NULL;
+    *v = (struct mk_duda_values){.left = MK_DUDA_VALUES_MAX, .at = (char *)room->bytes};
+    v->end = v->at + sizeof(room->bytes);
     return v;
 }
 
@@ -32,55 +44,68 @@ void mk_duda_values_free(struct mk_duda_values *v)
     free(v);
 }
 
-static struct mk_duda_values_block *new_block(struct mk_duda_values *v, size_t size)
+static bool add_block(struct mk_duda_values *v, size_t size)
 {
     struct mk_duda_values_block *block;
 
     size = size > BLOCK ? size : BLOCK;
-    block = calloc(1, sizeof(*block) + size);
+    block = malloc(sizeof(*block) + size);
     if (!block)
-        return NULL;
-    block->size = size;
+        return false;
     block->next = v->blocks;
     v->blocks = block;
-    return block;
+    v->at = (char *)block->bytes;
+    v->end = v->at + size;
+    return true;
 }
 
-void *mk_duda_values_alloc(struct mk_duda_values *v, size_t size)
+void *mk_duda_values_take(struct mk_duda_values *v, size_t size)
 {
-    struct mk_duda_values_block *block = v->blocks;
-    void *p;
+    char *p;
 
     v->is_full = v->is_full || size > v->left;
     if (size > v->left)
         return NULL;
-    size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-    if (!block || size > block->size - block->used)
-        block = new_block(v, size);
-    if (!block)
+    size = (size + ALIGNED - 1) / ALIGNED * ALIGNED;
+    if (size > (size_t)(v->end - v->at) && !add_block(v, size))
         return NULL;
     v->left -= size < v->left ? size : v->left;
-    p = (char *)block->bytes + block->used;
-    block->used += size;
+    p = v->at;
+    v->at += size;
     return p;
+}
+
+void *mk_duda_values_alloc(struct mk_duda_values *v, size_t size)
+{
+    void *p = mk_duda_values_take(v, size);
+
+    return p ? memset(p, 0, size) : NULL;
 }
 
 char *mk_duda_values_copy(struct mk_duda_values *v, struct mk_str text)
 {
-    char *copy = mk_duda_values_alloc(v, text.len + 1);
+    char *copy = mk_duda_values_take(v, text.len + 1);
 
-    if (copy && text.len > 0)
+    if (!copy)
+        return NULL;
+    if (text.len > 0)
         memcpy(copy, text.p, text.len);
+    copy[text.len] = '\0';
     return copy;
 }
 
 int mk_duda_fault_add(struct mk_duda_values *v, enum duda_in in, const char *name,
                       const char *detail)
 {
-    struct mk_duda_fault *fault = &v->faults[v->nfaults];
+    struct mk_duda_fault *fault;
 
     if (v->nfaults == MK_DUDA_FAULTS_MAX)
         return 0;
+    if (!v->faults)
+        v->faults = mk_duda_values_alloc(v, MK_DUDA_FAULTS_MAX * sizeof(*v->faults));
+    if (!v->faults)
+        return MK_E_NOMEM;
+    fault = &v->faults[v->nfaults];
     *fault = (struct mk_duda_fault){.in = in,
                                     .name = mk_duda_values_copy(v, mk_str_from(name)),
                                     .detail = mk_duda_values_copy(v, mk_str_from(detail))};

@@ -25,15 +25,15 @@ struct mk_duda_fault {
 
 struct mk_duda_values_block;
 
-/** Zeroed at first, but for left. */
 struct mk_duda_values {
-    void *data;     /* the struct that the service sees */
+    void *data;     /* the struct that the service sees; NULL: not read yet */
     uint64_t given; /* a bit for each row whose input the client gave */
     size_t left;    /* bytes that may still be taken */
     bool is_full;   /* more were needed */
+    char *at, *end; /* what is left of the last block; the first one lies behind this struct */
     struct mk_duda_values_block *blocks;
-    struct mk_duda_fault faults[MK_DUDA_FAULTS_MAX];
-    unsigned nfaults; /* those beyond the last are left out */
+    struct mk_duda_fault *faults; /* room for MK_DUDA_FAULTS_MAX; NULL: none yet */
+    unsigned nfaults;             /* those beyond the last are left out */
 };
 
 /** @return NULL without memory. */
@@ -43,6 +43,8 @@ void mk_duda_values_free(struct mk_duda_values *v);
 
 /** @return zeroed memory that lives as long as the values, for any type; NULL: no memory, or more than is left. */
 void *mk_duda_values_alloc(struct mk_duda_values *v, size_t size) MK_MUST_USE;
+/** Likewise, with any content. */
+void *mk_duda_values_take(struct mk_duda_values *v, size_t size) MK_MUST_USE;
 /** @return a terminated copy; NULL as above. */
 char *mk_duda_values_copy(struct mk_duda_values *v, struct mk_str text) MK_MUST_USE;
 

@@ -167,13 +167,13 @@ const struct mk_duda_part mk_duda_input_part = {.service_size = sizeof(struct mk
 
 struct origin {
     const struct mk_duda_request *rq;
-    struct mk_duda_fields *query;      /* NULL: the table has none of it */
-    const struct mk_duda_fields *form; /* likewise */
+    const struct mk_duda_fields *query; /* in the memory of the values; NULL: there was none */
+    const struct mk_duda_fields *form;  /* NULL: the table has none of it */
 };
 
 static struct mk_str field_at(const struct mk_duda_fields *fields, const char *name, unsigned n)
 {
-    for (unsigned i = 0; fields && i < fields->count; i++) {
+    for (unsigned i = 0; fields && n < fields->count && i < fields->count; i++) {
         const struct duda_field *field = &fields->items[i];
 
         if (!field->filename && strcmp(field->name, name) == 0 && n-- == 0)
@@ -259,6 +259,11 @@ static bool is_form(const struct mk_duda_request *rq)
     return rq->multipart || mk_duda_request_is_urlencoded(rq);
 }
 
+static void *room_of(void *values, size_t size)
+{
+    return mk_duda_values_take(values, size);
+}
+
 /* @return false: the request was answered */
 static bool read_values(struct mk_duda_request *rq, const struct mk_duda_schema *schema,
                         struct origin *origin)
@@ -275,7 +280,9 @@ static bool read_values(struct mk_duda_request *rq, const struct mk_duda_schema 
         return refuse(rq, 415, "The body must be a form", NULL);
     origin->form = schema->has_form ? mk_duda_form_of(rq) : NULL;
     rq->values = mk_duda_values_new();
-    if (!rq->values || !origin->query || (schema->has_form && !origin->form))
+    if (rq->values)
+        origin->query = mk_duda_fields_in(mk_duda_str(rq->sr.query_string), room_of, rq->values);
+    if (!origin->query || (schema->has_form && !origin->form))
         return refuse(rq, 503, "Try again later", NULL);
     err = note_fields(origin, rq->values);
     if (err == 0 && rq->values->nfaults == 0)
@@ -289,12 +296,8 @@ static bool read_values(struct mk_duda_request *rq, const struct mk_duda_schema 
 static bool read_inputs(struct mk_duda_request *rq)
 {
     struct origin origin = {.rq = rq};
-    bool is_right;
 
-    origin.query = mk_duda_fields_of_pairs(mk_duda_str(rq->sr.query_string));
-    is_right = read_values(rq, rq->route->inputs, &origin);
-    free(origin.query);
-    return is_right;
+    return read_values(rq, rq->route->inputs, &origin);
 }
 
 /* @return false: a table is wrong */
