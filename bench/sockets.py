@@ -28,7 +28,7 @@ class Client:
 
     def __enter__(self):
         self._process = subprocess.Popen(self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                         preexec_fn=lambda: os.sched_setaffinity(0, self._cores))
+                                         preexec_fn=(lambda: os.sched_setaffinity(0, self._cores)) if self._cores else None)
         if self._process.stdout.readline().strip() != "ready":
             raise RuntimeError("sockets: the connections could not be opened")
         return self

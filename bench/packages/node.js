@@ -9,11 +9,12 @@ const settings = JSON.parse(text);
 const load = createRequire(settings.modules + '/');
 const kinds = {};
 
+// What is not installed is not served, and its name said.
 function add(kind, make) {
   try {
     kinds[kind] = make();
   } catch (error) {
-    if (error.code !== 'MODULE_NOT_FOUND' && error.code !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error;
+    console.error(`Node.js has no client for ${kind}: ${error.message.split('\n')[0]}`);
   }
 }
 
@@ -41,13 +42,13 @@ add('memcached', () => {
   return async (id) => (await client.get('item:' + id)).value.toString();
 });
 add('sqlite', () => {
-  let Database;
+  let database;
   try {
-    Database = load('better-sqlite3');
+    database = new (load('better-sqlite3'))(settings.sqlite);
   } catch {
-    Database = require('node:sqlite').DatabaseSync;
+    database = new (require('node:sqlite').DatabaseSync)(settings.sqlite);
   }
-  const statement = new Database(settings.sqlite).prepare('SELECT name FROM items WHERE id = ?');
+  const statement = database.prepare('SELECT name FROM items WHERE id = ?');
   return async (id) => statement.get(id).name;
 });
 

@@ -6,11 +6,13 @@
 #include "packages/postgresql/postgresql.h"
 #include "packages/redis/redis.h"
 #include "packages/sqlite/sqlite.h"
+#include "packages/websocket/websocket.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One row by its key from each kind of server: /db/KIND?id=N answers its name. bench/packages/run has the addresses. */
+/* One row by its key from each kind of server: /db/KIND?id=N answers its name. bench/packages/run has the addresses. And a
+   message that comes to all that are connected: /db/all. */
 
 DUDA_REGISTER("bench", "rows by key");
 
@@ -133,6 +135,18 @@ static void from_sqlite(duda_request_t *dr)
     (void)sqlite->release(file, statement);
 }
 
+/* ---- WebSocket ---- */
+
+static void join(duda_request_t *dr)
+{
+    (void)websocket->handshake(dr, -1);
+}
+
+static void on_message(duda_request_t *dr, ws_request_t *wr)
+{
+    (void)websocket->broadcast_all(wr->payload, wr->payload_len, (int)wr->opcode, -1);
+}
+
 int duda_main()
 {
     duda_load_package(postgresql, "postgresql");
@@ -140,6 +154,9 @@ int duda_main()
     duda_load_package(redis, "redis");
     duda_load_package(memcached, "memcached");
     duda_load_package(sqlite, "sqlite");
+    duda_load_package(websocket, "websocket");
+    websocket->broadcaster();
+    websocket->set_callback(WS_ON_MESSAGE, on_message);
     cached = redis->client(&(struct redis_options){.server = REDIS});
     remembered = memcached->client(&(struct memcached_options){.servers = MEMCACHED});
     file = sqlite->pool_open(SQLITE, 1000);
@@ -153,5 +170,6 @@ int duda_main()
     router->get("/redis", from_redis);
     router->get("/memcached", from_memcached);
     router->get("/sqlite", from_sqlite);
+    router->get("/all", join);
     return 0;
 }
