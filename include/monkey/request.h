@@ -67,9 +67,9 @@ struct mk_request_facts {
         protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
     uint64_t body_received; /* bytes of the request's body so far, without framing */
 };
+MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** A size with which only what was asked is told, the members before status, in two thirds of the time. */
 #define MK_REQUEST_ASKED offsetof(struct mk_request_facts, status)
-MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** Some of the facts alone, for what looks at every request: method, path, query, content_length and whole. */
 MK_API struct mk_str mk_request_method(const struct mk_request *r);
 MK_API struct mk_str mk_request_path(const struct mk_request *r);

@@ -103,7 +103,8 @@ static void *alloc_large(struct mk_arena *a, size_t size)
     return block->bytes;
 }
 
-static __attribute__((noinline)) void *alloc_slowly(struct mk_arena *a, size_t size)
+/* Of any size; what fits, as most of a request does, has a shorter way below. */
+static __attribute__((noinline)) void *alloc_any(struct mk_arena *a, size_t size)
 {
     char *p;
 
@@ -123,30 +124,30 @@ static __attribute__((noinline)) void *alloc_slowly(struct mk_arena *a, size_t s
     return p;
 }
 
-__attribute__((noinline)) void *mk_arena_alloc(struct mk_arena *a, size_t size)
+void *mk_arena_alloc(struct mk_arena *a, size_t size)
 {
     const size_t room = (size_t)(a->end - a->at), rounded = round_up(size);
     char *p = a->at;
 
     /* Size 0, or one near that of all memory, is above the room less one. */
     if (MK_UNLIKELY(size - 1 >= room || rounded > room || rounded > a->max - a->used))
-        return alloc_slowly(a, size);
+        return alloc_any(a, size);
     a->at += rounded;
     a->used += rounded;
-    mk_unpoison(p, size);
+    mk_unpoison(p, rounded);
     return p;
 }
 
 void *mk_arena_zalloc(struct mk_arena *a, size_t size)
 {
-    void *p = mk_arena_alloc(a, size);
+    void *p = alloc_any(a, size);
 
     return p ? memset(p, 0, size) : NULL;
 }
 
 char *mk_arena_strdup(struct mk_arena *a, struct mk_str s)
 {
-    char *copy = mk_arena_alloc(a, s.len + 1);
+    char *copy = alloc_any(a, s.len + 1);
 
     if (!copy)
         return NULL;
