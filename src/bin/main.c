@@ -331,6 +331,9 @@ static int act(struct program *p)
         else
             (void)mk_print("configuration is fine, with %zu warning%s\n", p->facts.warnings,
                            p->facts.warnings == 1 ? "" : "s");
+        /* those that load by themselves are in no list */
+        if (mk_config_dump_section(p->config, "PLUGINS", write_stdout, NULL) == MK_E_NOMEM)
+            return 1;
         break;
     case MK_ACTION_DUMP:
         if (dump(p) < 0)

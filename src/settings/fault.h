@@ -31,6 +31,8 @@ struct mk_faults {
     const char *(*explain)(const struct mk_faults *faults, struct mk_str section,
                            struct mk_str key);
     const void *explain_arg;
+    /** Further names of sections that may be meant: name and anything by turns, each with its NUL, then an empty name; NULL: none. */
+    const char *sections;
 };
 
 void mk_faults_init(struct mk_faults *f, struct mk_arena *arena);

@@ -25,6 +25,10 @@ static void fault_unknown_section(const struct mk_section *s,
 
     for (size_t i = 0; i < nspecs; i++)
         mk_nearest_offer(&near, s->name, specs[i]->name);
+    for (const char *at = faults->sections; at && *at; at += strlen(at) + 1) {
+        mk_nearest_offer(&near, s->name, at);
+        at += strlen(at) + 1;
+    }
     if (more)
         mk_fault_add(faults, &s->at, "unknown section [%.*s]: %s", shown, s->name.p, more);
     else if (near.name)

@@ -2,7 +2,9 @@
 #include "base/str.h"
 #include "setup/config.h"
 #include "setup/explain.h"
+#include "setup/known.h"
 #include "setup/plugin.h"
+#include "setup/wants.h"
 
 /* From what was written to a snapshot: overrides, plugins with their files, then the server's tables. */
 
@@ -147,6 +149,19 @@ const char *mk_config_plugins_from(const struct mk_config *config)
     return config->plugin_dir ? config->plugin_dir : MK_PLUGINDIR;
 }
 
+static int gather_wants(struct mk_config *config)
+{
+    struct mk_snapshot_source *source = &config->source;
+    const struct mk_tree *const trees[] = {&config->server, &config->common, &config->overrides};
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < sizeof(trees) / sizeof(trees[0]); i++)
+        err = mk_wants_gather(source, trees[i], &config->text);
+    for (size_t i = 0; err == 0 && i < config->nsites; i++)
+        err = mk_wants_gather(source, &config->sites[i].tree, &config->text);
+    return err;
+}
+
 static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
 {
     struct mk_snapshot_source *source = &config->source;
@@ -161,7 +176,7 @@ static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
         .open = open_for_plugin,
         .open_arg = config,
     };
-    return mk_plugins_load(&config->snapshot, source, ctx);
+    return gather_wants(config) < 0 ? MK_E_NOMEM : mk_plugins_load(&config->snapshot, source, ctx);
 }
 
 static int read_plugin_files(struct mk_config *config)
@@ -184,8 +199,7 @@ static int read_plugin_files(struct mk_config *config)
 /* Rules in a file that nobody reads protect nothing, so that is said. */
 static int warn_of_unused_files(struct mk_config *config)
 {
-    const char *plugin;
-    size_t at = 0;
+    const char *plugin, *at = mk_known_sections;
     int err = 0;
 
     while (err == 0 && (plugin = mk_plugins_not_loaded(&config->snapshot, &at))) {
@@ -228,6 +242,7 @@ int mk_config_build(struct mk_config *config)
     memset(&config->snapshot, 0, sizeof(config->snapshot));
     config->faults.explain = mk_explain_name;
     config->faults.explain_arg = &config->snapshot;
+    config->faults.sections = mk_known_sections;
     if (err == 0)
         err = take_more_sites(config);
     if (err == 0)
@@ -238,6 +253,9 @@ int mk_config_build(struct mk_config *config)
         err = read_plugin_files(config);
     if (err == 0)
         err = warn_of_unused_files(config);
+    config->source.common = config->common;
+    if (err == 0)
+        err = mk_plugins_take_common(&config->snapshot, &config->source, &ctx);
     if (err == 0)
         err = merge_others(config);
     if (err == 0)

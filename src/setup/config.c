@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "core/fd.h"
 #include "setup/host.h"
+#include "setup/one_file.h"
 #include "setup/reach.h"
 
 #include <errno.h>
@@ -138,34 +139,67 @@ static int read_site(struct mk_config *config, const char *path)
     return err;
 }
 
-static int read_sites(struct mk_config *config, const char *dir)
+/* Sites of monkey.conf are called by the lines of their [HOST]. */
+static int take_hosts(struct mk_config *config)
 {
-    const char *const *paths;
-    int count = mk_conf_list_dir(&config->text, dir, NULL, &paths), err = 0, first = -1;
+    struct mk_tree tree;
 
-    if (count == MK_E_NOMEM)
-        return count;
-    if (count < 0) {
-        mk_fault_add(&config->faults, NULL, "cannot read the sites directory %s: %s", dir,
-                     mk_error_text(count));
-        return 0;
+    for (mk_tree_init(&tree, &config->text); mk_file_next_site(&config->hosts, &tree);
+         mk_tree_init(&tree, &config->text)) {
+        const struct mk_origin *at = &tree.first->at;
+        const char *path = mk_arena_printf(&config->text, "%s:%u", at->file, at->line);
+
+        if (!path)
+            return MK_E_NOMEM;
+        config->sites[config->nsites++] = (struct mk_site_file){.path = path, .tree = tree};
     }
+    return 0;
+}
+
+/* sites/default, then those of monkey.conf, whose first one is the default site otherwise, then the other files. */
+static int read_each_site(struct mk_config *config, const char *dir, const char *const *paths,
+                          int count)
+{
+    int err = 0, first = -1;
+
     config->have_sites = true;
-    config->sites = mk_arena_zalloc(&config->text, ((size_t)count + 1) * sizeof(*config->sites));
+    config->sites = mk_arena_zalloc(&config->text,
+                                    (config->nhosts + (size_t)count + 1) * sizeof(*config->sites));
     if (!config->sites)
         return MK_E_NOMEM;
     for (int i = 0; i < count && first < 0; i++)
         first = is_default(paths[i]) ? i : -1;
-    if (first < 0)
+    if (first >= 0)
+        err = read_site(config, paths[first]);
+    else if (config->nhosts == 0)
         mk_fault_add(&config->faults, NULL,
                      "%s/default is missing: it answers requests for unknown hosts", dir);
-    else
-        err = read_site(config, paths[first]);
+    if (err == 0)
+        err = take_hosts(config);
     for (int i = 0; i < count && err == 0; i++) {
         if (i != first)
             err = read_site(config, paths[i]);
     }
     return err;
+}
+
+/* @param dir  NULL: there is no configuration directory */
+static int read_sites(struct mk_config *config, const char *dir, bool is_given)
+{
+    const char *const *paths = NULL;
+    int count = dir ? mk_conf_list_dir(&config->text, dir, NULL, &paths) : 0;
+
+    if (count == MK_E_NOMEM)
+        return count;
+    if (count == MK_E_NOENT && config->nhosts > 0 && !is_given)
+        count = 0;
+    if (count >= 0)
+        return dir || config->nhosts > 0 ? read_each_site(config, dir, paths, count) : 0;
+    mk_fault_add(&config->faults, NULL,
+                 "cannot read the sites directory %s: %s; a site may also be a [HOST] in "
+                 "monkey.conf",
+                 dir, mk_error_text(count));
+    return 0;
 }
 
 int mk_config_read_plugin(struct mk_config *config, const char *name, struct mk_tree *tree)
@@ -191,10 +225,18 @@ int mk_config_read_plugin(struct mk_config *config, const char *name, struct mk_
 
 static int read_server(struct mk_config *config, const char *path)
 {
-    if (path)
-        return read_file(config, &config->server, path);
-    mk_fault_add(&config->faults, NULL, "no configuration directory and no server file were given");
-    return 0;
+    const struct mk_divided to = {&config->server, &config->plugins, &config->mimes,
+                                  &config->common, &config->hosts};
+    int err;
+
+    if (!path) {
+        mk_fault_add(&config->faults, NULL,
+                     "no configuration directory and no server file were given");
+        return 0;
+    }
+    err = read_file(config, &config->server, path);
+    config->nhosts = mk_file_divide(&config->server, &to);
+    return err;
 }
 
 MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_files *files)
@@ -218,7 +260,7 @@ MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_
     if (err == 0)
         err = read_optional(config, &config->plugins, files->load, "plugins.load");
     sites = find_part(config, files->sites, "sites");
-    return err == 0 && sites ? read_sites(config, sites) : err;
+    return err == 0 ? read_sites(config, sites, files->sites) : err;
 }
 
 /* ---- settings from callers ---- */

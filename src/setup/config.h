@@ -28,7 +28,11 @@ struct mk_config {
     struct mk_program_plugin *programs;
     const struct mk_config *before; /* whose plugins are kept; NULL: this is the first */
     struct mk_tree server, mimes, plugins;
-    struct mk_site_file *sites; /* sites/default first */
+    struct mk_tree common; /* sections of plugins in monkey.conf that are for all sites */
+    struct mk_tree
+        hosts; /* sites of monkey.conf, not among sites yet; neither is added to, so they need no arena */
+    size_t nhosts;
+    struct mk_site_file *sites; /* the default site first */
     size_t nsites;
     struct mk_site_file *more_sites; /* of mk_config_set_site, not among sites yet */
     size_t nmore_sites;

@@ -3,6 +3,7 @@
 #include "base/code.h"
 #include "setup/config.h"
 #include "setup/plugin.h"
+#include "setup/wants.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -178,6 +179,27 @@ static void dump_mimes(struct dump *d, const struct mk_tree *tree)
         say(d, "\n# %zu types as in %s; monkey --dump MIMETYPES shows them\n", count, file);
 }
 
+/* Load lines, and those that there would be for plugins that are loaded by themselves, with the lines that they are for. */
+static void dump_loads(struct dump *d, const struct mk_config *config)
+{
+    const struct mk_section *s =
+        mk_section_find(config->source.plugins.first, mk_str_from(mk_spec_plugins.name));
+    bool is_begun = s && s->first && dump_section(d, &mk_spec_plugins, s, NULL);
+
+    for (size_t i = 0; i < config->snapshot.nplugins; i++) {
+        const struct mk_loaded *p = &config->snapshot.plugins[i];
+        const struct mk_want *want = p->draft->want;
+        struct mk_str line;
+
+        if (!want || (!is_begun && !dump_section(d, &mk_spec_plugins, NULL, NULL)))
+            continue;
+        is_begun = true;
+        line = mk_str_trim(want->at->text);
+        say(d, "    # %s:%u: %.*s\n    Load %s\n", want->at->file, want->at->line,
+            (int)(line.len < 200 ? line.len : 200), line.p, p->plugin->name);
+    }
+}
+
 /* A section to whose keys plugins add theirs. */
 static void dump_place(struct dump *d, const struct mk_snapshot *s,
                        const struct mk_section_spec *spec, const struct mk_section *section,
@@ -234,7 +256,7 @@ static int dump_all(struct dump *d, const struct mk_config *config)
     dump_core(d, &mk_spec_server, &config->source.server, &config->snapshot.set);
     dump_mimes(d, &config->source.mimes);
     begin_place(d, "plugins.load");
-    dump_core(d, &mk_spec_plugins, &config->source.plugins, NULL);
+    dump_loads(d, config);
     for (size_t i = 0; i < config->snapshot.nplugins; i++)
         dump_plugin(d, &config->snapshot.plugins[i]);
     for (size_t i = 0; i < config->source.nsites; i++)

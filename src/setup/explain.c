@@ -5,6 +5,7 @@
 #include "base/invariant.h"
 #include "base/str.h"
 #include "setup/plugin.h"
+#include "setup/wants.h"
 
 /* Where a known name belongs, and what takes the place of names that other servers and Monkey 1 have. */
 
@@ -16,22 +17,21 @@ struct hint {
 };
 
 static const struct hint hints_for_keys[] = {
-    {"Gzip GzipTypes Compress Deflate Brotli", "the plugin compress does this: Load compress"},
-    {"Alias", "see the plugin file: Load file, and Alias in [FILE]"},
-    {"ProxyPass proxy_pass", "ServerList in [PROXY_ENTRY] does this: Load proxy_reverse"},
+    {"Gzip GzipTypes Compress Deflate Brotli", "a section [COMPRESS] does this"},
+    {"Alias", "it is in [FILE]"},
+    {"ProxyPass proxy_pass", "ServerList in [PROXY_ENTRY] does this"},
     {"fastcgi_pass", "FastCGI is a plugin: Match \\.php(/|$) fastcgi in [HANDLERS]"},
     {"Root", "it is called DocumentRoot, in [HOST]"},
     {"Index DirectoryIndex", "it is called Indexfile"},
-    {"Allow Deny", "the plugin mandril has both: Load mandril"},
-    {"AutoIndex", "the plugin dirlisting does this: Listing on in [DIRLISTING]"},
-    {"Rewrite RewriteRule", "TryFiles or [REWRITE] do this: Load rewrite"},
+    {"AutoIndex", "Listing on in [DIRLISTING] does this"},
+    {"Rewrite RewriteRule", "TryFiles or [REWRITE] do this"},
     {"ErrorDocument error_page", "write \"404 /file.html\" in [ERROR_PAGES]"},
-    {"SSLCertificateFile ssl_certificate", "it is in [TLS]: Load tls"},
+    {"SSLCertificateFile ssl_certificate", "it is in [TLS]"},
 };
 
 static const struct hint hints_for_sections[] = {
-    {"VIRTUALHOST VHOST", "each file of sites/ is a site, with a [HOST]"},
-    {"SSL", "it is [TLS] now: Load tls"},
+    {"VIRTUALHOST VHOST", "a site is a [HOST]"},
+    {"SSL", "it is [TLS] now"},
 };
 
 static const char *find_hint(const struct hint *hints, size_t count, struct mk_str name)
@@ -53,10 +53,13 @@ static const struct {
     const struct mk_section_spec *spec;
     const char *place;
 } ours[] = {
-    {&mk_spec_server, "monkey.conf"},        {&mk_spec_host, "a file of sites/"},
-    {&mk_spec_location, "a file of sites/"}, {&mk_spec_error_pages, "a file of sites/"},
-    {&mk_spec_handlers, "a file of sites/"}, {&mk_spec_mime, "monkey.mime"},
-    {&mk_spec_plugins, "plugins.load"},
+    {&mk_spec_server, "monkey.conf"},
+    {&mk_spec_host, "monkey.conf or a file of sites/"},
+    {&mk_spec_location, "a site, below its [HOST]"},
+    {&mk_spec_error_pages, "a site, below its [HOST]"},
+    {&mk_spec_handlers, "a site, below its [HOST]"},
+    {&mk_spec_mime, "monkey.conf or monkey.mime"},
+    {&mk_spec_plugins, "monkey.conf or plugins.load"},
 };
 
 static bool has_key(const struct mk_section_spec *spec, struct mk_str key)
@@ -104,8 +107,8 @@ static const char *place_of(const struct mk_snapshot *s, struct mk_str section,
             if (mk_str_ieq(section, mk_str_from((*each)->name)))
                 return mk_arena_printf(arena,
                                        (*each)->flags & MK_SECTION_FILE
-                                           ? "it belongs in plugins/%s/"
-                                           : "it belongs in a file of sites/",
+                                           ? "it belongs in monkey.conf or plugins/%s/"
+                                           : "it belongs in a site",
                                        s->plugins[i].plugin->name);
         }
     }
@@ -128,6 +131,10 @@ MK_AT_START const char *mk_explain_name(const struct mk_faults *faults, struct m
     more = find_hint(hints_for_keys, MK_ARRAY_LEN(hints_for_keys), key);
     if (more)
         return more;
+    more = mk_wants_plugin_of_key(key);
+    if (more && (mk_str_ieq(section, MK_STR("HOST")) || mk_str_ieq(section, MK_STR("LOCATION"))))
+        return mk_arena_printf(faults->arena, "it needs the plugin \"%s\", which is not loaded",
+                               more);
     more = section_with(s, key);
     return more ? mk_arena_printf(faults->arena, "it belongs to [%s]", more) : NULL;
 }

@@ -2,15 +2,21 @@
 #ifndef MK_SETUP_KNOWN_H
 #define MK_SETUP_KNOWN_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
-/** A section of one of our plugins: written for one that is not loaded it is no mistake, but worth a warning. */
-struct mk_known_section {
-    const char *section, *plugin;
+/*
+ * Sections, and keys for [HOST] and [LOCATION], of the plugins of this project; the server's own sections are as liana's.
+ * tools/known_sections reads them out of their tables when the library is built.
+ */
+
+struct mk_known {
+    const char *name, *plugin;
 };
 
-/** By section; tools/known_sections reads them out of the plugins' tables when the library is built. */
-extern const struct mk_known_section mk_known_sections[];
-extern const size_t mk_nknown_sections;
+/** By name: name and plugin by turns, each with its NUL, and an empty name at the end. No pointers, which take relocations. */
+extern const char mk_known_sections[], mk_known_keys[];
+
+/** Walk one of them. @param at  it itself at first. @return false: no row is left. */
+bool mk_known_next(const char **at, struct mk_known *row);
 
 #endif

@@ -22,6 +22,7 @@ struct mk_occurrence {
 
 /** What is only needed while a configuration is checked and dumped; lives with the text that was read. */
 struct mk_draft {
+    const struct mk_want *want;                 /* what it was loaded for; NULL: a Load line */
     const struct mk_section_spec *const *given; /* NULL-terminated */
     const struct mk_section_spec **specs; /* the same with rows of our size; NULL-terminated */
     struct mk_occurrence *of_file;
@@ -83,8 +84,8 @@ int mk_plugin_by_name(struct mk_loaded *plugin, const char *dir, const char *nam
                       struct mk_setup *ctx, const char **why) MK_MUST_USE;
 
 /**
- * The plugins of a configuration: s->plugins, each with a draft. The built-in ones first, then those
- * of [PLUGINS], or, where a server runs already, the ones it has.
+ * The plugins of a configuration: s->plugins, each with a draft. The built-in ones first, then those of [PLUGINS] and
+ * those of source->wants that are there; or, where a server runs already, the ones it has.
  * @return 0 (faults may have been noted) or MK_E_NOMEM.
  */
 int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source,
@@ -109,15 +110,30 @@ void mk_plugins_refuse_programs(const struct mk_snapshot *s,
 struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str name);
 
 /**
- * Look at the sections of a site's file: unknown ones are faults; those of a plugin that is known but
- * not loaded leave the tree with a warning.
+ * Why a plugin that is named is not there, and the remedy.
+ * @return a clause in the arena of the faults.
+ */
+const char *mk_plugin_absence(const struct mk_snapshot_source *source, struct mk_str name,
+                              struct mk_setup *ctx);
+
+/**
+ * Look at the sections that are for all sites: unknown ones, those of plugins that are not there, and what the files of a
+ * plugin have too are faults. Those for a plugin's own files are added to source->plugin_files.
  * @return 0 or MK_E_NOMEM.
  */
-int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
-                              struct mk_setup *ctx) MK_MUST_USE;
+int mk_plugins_take_common(const struct mk_snapshot *s, struct mk_snapshot_source *source,
+                           struct mk_setup *ctx) MK_MUST_USE;
 
-/** Walk the names of plugins that are known but not loaded. @param at  0 at first. @return NULL after the last. */
-const char *mk_plugins_not_loaded(const struct mk_snapshot *s, size_t *at);
+/**
+ * Look at the sections of a site: unknown ones, and those of plugins that are not there, are faults. What source->common
+ * has for sites is added.
+ * @return 0 or MK_E_NOMEM.
+ */
+int mk_plugins_check_sections(const struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                              struct mk_tree *site, struct mk_setup *ctx) MK_MUST_USE;
+
+/** Walk the names of plugins that are known but not loaded. @param at  mk_known_sections at first. @return NULL after the last. */
+const char *mk_plugins_not_loaded(const struct mk_snapshot *s, const char **at);
 
 /** Files of such a plugin may lie ready; a section of them that sets something is a warning. */
 void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,

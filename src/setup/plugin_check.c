@@ -184,23 +184,14 @@ int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct
     return 0;
 }
 
-static void fault_no_plugin(const struct mk_handler_line *line, const struct mk_snapshot *s,
-                            struct mk_setup *ctx)
+static void fault_no_plugin(const struct mk_handler_line *line, struct mk_setup *ctx)
 {
-    const char **names = mk_arena_zalloc(ctx->faults->arena, (s->nplugins + 1) * sizeof(*names));
-    const char *near;
+    const struct mk_plugin_check *check = ctx->arg;
 
-    if (!names) {
-        ctx->faults->no_memory = true;
-        return;
-    }
-    for (size_t i = 0; i < s->nplugins; i++)
-        names[i] = s->plugins[i].plugin->name;
-    near = mk_nearest_name(line->plugin, names);
     mk_fault_add(ctx->faults, &line->setting->value_at,
-                 "%s: \"%.*s\" needs the plugin of that name, which is not loaded%s%s%s",
-                 line->setting->key.p, (int)line->plugin.len, line->plugin.p,
-                 near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                 "%s: \"%.*s\" needs the plugin of that name: %s", line->setting->key.p,
+                 (int)line->plugin.len, line->plugin.p,
+                 mk_plugin_absence(check->source, line->plugin, ctx));
 }
 
 static int check_parameters(const struct mk_handler_line *line, struct mk_loaded *p,
@@ -235,7 +226,7 @@ static int check_line(const struct mk_handler_line *line, struct mk_setup *ctx)
     int err;
 
     if (!p) {
-        fault_no_plugin(line, check->snapshot, ctx);
+        fault_no_plugin(line, ctx);
         return 0;
     }
     if (!is_handler && !(p->plugin->check_site && line->pattern.p)) {

@@ -3,8 +3,10 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "setup/explain.h"
+#include "setup/known.h"
 #include "setup/plugin.h"
 #include "setup/settings_int.h"
+#include "setup/wants.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -27,16 +29,15 @@ static bool is_always(struct mk_str name)
     return false;
 }
 
-static bool is_name(const char *name)
+static bool is_name(struct mk_str name)
 {
-    size_t len = name ? strlen(name) : 0;
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.p[i];
 
-    for (size_t i = 0; i < len; i++) {
-        if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
-              name[i] == '_'))
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
             return false;
     }
-    return len > 0 && len <= MK_LIMIT_PLUGIN_NAME;
+    return name.len > 0 && name.len <= MK_LIMIT_PLUGIN_NAME;
 }
 
 /* A plugin with the members that its header did not have yet. */
@@ -105,7 +106,8 @@ struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str nam
 
 bool mk_plugin_is_usable(const struct mk_plugin *given)
 {
-    return given->size >= SIZE_MIN && given->major == MK_PLUGIN_MAJOR && is_name(given->name);
+    return given->size >= SIZE_MIN && given->major == MK_PLUGIN_MAJOR &&
+           is_name(mk_str_from(given->name));
 }
 
 /* @return whether it can be used; *why otherwise, which is NULL without memory. */
@@ -275,6 +277,85 @@ static int load_optional(struct mk_snapshot *s, const struct mk_snapshot_source 
     return err == MK_E_NOMEM ? err : 0;
 }
 
+/* ---- named without a Load line ---- */
+
+/* In any case, as names are compared. @return p NULL: without memory, or no plugin can have it. */
+static struct mk_str lower(struct mk_str name, struct mk_setup *ctx)
+{
+    char *copy = mk_arena_strdup(ctx->arena, name);
+
+    for (size_t i = 0; copy && i < name.len; i++)
+        copy[i] = mk_char_lower(copy[i]);
+    name.p = copy;
+    return copy && is_name(name) ? name : (struct mk_str){NULL, 0};
+}
+
+/* @return 0: it was added; MK_E_NOENT: there is none; MK_E_NOMEM. */
+static int load_named(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                      struct mk_str name, const struct mk_want *want, struct mk_setup *ctx)
+{
+    struct mk_loaded plugin;
+    const char *why;
+    int err = MK_E_NOENT;
+
+    name = lower(name, ctx);
+    if (name.p)
+        err = mk_plugin_by_name(&plugin, source->plugin_dir, name.p, ctx, &why);
+    if (err == 0 && !mk_str_eq(mk_str_from(plugin.given->name), name))
+        err = MK_E_NOENT;
+    if (err == 0)
+        err = add(s, plugin.given, plugin.file, NULL, ctx);
+    if (err == 0)
+        s->plugins[s->nplugins - 1].draft->want = want;
+    return err;
+}
+
+/* The next known plugin that has the section. @return NULL: none is left. */
+static const char *next_owner(const char **at, const struct mk_want *want)
+{
+    struct mk_known row;
+
+    while (want->is_section && mk_known_next(at, &row)) {
+        if (mk_str_ieq(mk_str_from(row.name), want->name))
+            return row.plugin;
+    }
+    return NULL;
+}
+
+/* A section is of the first of its plugins that is loaded or else can be; of ours there may be two, of others it has the name. */
+static int load_wanted(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                       const struct mk_want *want, struct mk_setup *ctx)
+{
+    const char *at = mk_known_sections, *plugin = NULL;
+    int err = MK_E_NOENT;
+
+    while ((plugin = next_owner(&at, want))) {
+        if (mk_plugins_find(s, mk_str_from(plugin)))
+            return 0;
+    }
+    at = mk_known_sections;
+    while (err == MK_E_NOENT && (plugin = next_owner(&at, want)))
+        err = load_named(s, source, mk_str_from(plugin), want, ctx);
+    if (err == MK_E_NOENT && !mk_plugins_find(s, want->name))
+        err = load_named(s, source, want->name, want, ctx);
+    return err == MK_E_NOMEM ? err : 0;
+}
+
+const char *mk_plugin_absence(const struct mk_snapshot_source *source, struct mk_str name,
+                              struct mk_setup *ctx)
+{
+    struct mk_arena *arena = ctx->faults->arena;
+    struct mk_loaded plugin;
+    const char *why = NULL;
+
+    if (source->nkept > 0)
+        return "the running server has not loaded it, and that needs a restart";
+    name = lower(name, ctx);
+    if (name.p && mk_plugin_by_name(&plugin, source->plugin_dir, name.p, ctx, &why) < 0 && why)
+        why = mk_arena_printf(arena, "%s%s", why, nearest(source->plugin_dir, name, arena));
+    return why ? why : "there is no such plugin";
+}
+
 /* ---- beside a server that runs ---- */
 
 /* Loading changes only with the process: what is listed otherwise now is told, and stays as it is. */
@@ -358,7 +439,7 @@ int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, st
     if (err < 0)
         return err;
     s->plugins = mk_arena_zalloc(ctx->arena, (count_always() + mk_plugins_count_programs(source) +
-                                              set.nloads + 1 + source->nkept) *
+                                              set.nloads + 1 + source->nkept + source->nwants) *
                                                  sizeof(*s->plugins));
     if (!s->plugins)
         return MK_E_NOMEM;
@@ -371,5 +452,7 @@ int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, st
         err = mk_plugins_load_programs(s, source, ctx);
     for (size_t i = 0; err == 0 && i < set.nloads; i++)
         err = load_line(s, source, &set.loads[i], ctx);
+    for (size_t i = 0; err == 0 && i < source->nwants; i++)
+        err = load_wanted(s, source, &source->wants[i], ctx);
     return err == 0 && source->optional ? load_optional(s, source, source->optional, ctx) : err;
 }

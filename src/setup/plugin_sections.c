@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/str.h"
 #include "setup/known.h"
@@ -7,33 +8,27 @@
 
 /* From sections of text to the structs that plugins read. */
 
-static bool is_named_before(size_t row)
+static bool is_named_before(const struct mk_known *row)
 {
-    for (size_t i = 0; i < row; i++) {
-        if (strcmp(mk_known_sections[i].plugin, mk_known_sections[row].plugin) == 0)
+    const char *at = mk_known_sections;
+    struct mk_known before;
+
+    while (mk_known_next(&at, &before) && before.name != row->name) {
+        if (strcmp(before.plugin, row->plugin) == 0)
             return true;
     }
     return false;
 }
 
-const char *mk_plugins_not_loaded(const struct mk_snapshot *s, size_t *at)
+const char *mk_plugins_not_loaded(const struct mk_snapshot *s, const char **at)
 {
-    while (*at < mk_nknown_sections) {
-        size_t row = (*at)++;
+    struct mk_known row;
 
-        if (!is_named_before(row) &&
-            !mk_plugins_find(s, mk_str_from(mk_known_sections[row].plugin)))
-            return mk_known_sections[row].plugin;
+    while (mk_known_next(at, &row)) {
+        if (!is_named_before(&row) && !mk_plugins_find(s, mk_str_from(row.plugin)))
+            return row.plugin;
     }
     return NULL;
-}
-
-static void warn_of_section(const struct mk_section *section, const char *plugin,
-                            struct mk_faults *faults)
-{
-    mk_fault_warn(faults, &section->at,
-                  "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
-                  (int)section->name.len, section->name.p, plugin);
 }
 
 void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
@@ -41,41 +36,66 @@ void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
 {
     for (const struct mk_section *section = files->first; section; section = section->next) {
         if (section->first)
-            warn_of_section(section, plugin, faults);
+            mk_fault_warn(faults, &section->at,
+                          "[%.*s] has no effect, because the plugin \"%s\" is not loaded; it "
+                          "would load it in monkey.conf",
+                          (int)section->name.len, section->name.p, plugin);
     }
 }
 
-/* ---- which sections a site may have ---- */
+/* ---- which sections there may be ---- */
 
 static const struct mk_section_spec *const of_core[] = {&mk_spec_host, &mk_spec_location,
                                                         &mk_spec_error_pages, &mk_spec_handlers};
 
-static size_t gather_site_specs(const struct mk_snapshot *s, const struct mk_section_spec **specs)
+struct specs {
+    const struct mk_section_spec **items;
+    size_t count;
+};
+
+static size_t count_specs(const struct mk_snapshot *s)
 {
-    size_t count = 0;
+    size_t count = MK_ARRAY_LEN(of_core);
 
-    for (size_t i = 0; i < MK_ARRAY_LEN(of_core); i++, count++) {
-        if (specs)
-            specs[count] = of_core[i];
-    }
     for (size_t i = 0; i < s->nplugins; i++) {
-        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
-
-        for (; *each; each++) {
-            if (!((*each)->flags & MK_SECTION_SITE))
-                continue;
-            if (specs)
-                specs[count] = *each;
+        for (const struct mk_section_spec *const *each = s->plugins[i].draft->specs; *each; each++)
             count++;
-        }
     }
     return count;
 }
 
-static bool is_one_of(const struct mk_section_spec *const *specs, size_t count, struct mk_str name)
+/* Those of the core, and those of plugins that may stand in one of the places of flags. @return 0 or MK_E_NOMEM. */
+static int gather(struct specs *specs, const struct mk_snapshot *s, unsigned flags, size_t ncore,
+                  struct mk_setup *ctx)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (mk_str_ieq(mk_str_from(specs[i]->name), name))
+    specs->count = 0;
+    specs->items =
+        mk_arena_alloc(ctx->faults->arena, count_specs(s) * sizeof(struct mk_section_spec *));
+    if (!specs->items)
+        return MK_E_NOMEM;
+    while (specs->count < ncore) {
+        specs->items[specs->count] = of_core[specs->count];
+        specs->count++;
+    }
+    for (size_t i = 0; i < s->nplugins; i++) {
+        for (const struct mk_section_spec *const *each = s->plugins[i].draft->specs; *each;
+             each++) {
+            if ((*each)->flags & flags)
+                specs->items[specs->count++] = *each;
+        }
+    }
+    return 0;
+}
+
+static bool is_named(const struct mk_section_spec *spec, struct mk_str name)
+{
+    return mk_str_ieq(mk_str_from(spec->name), name);
+}
+
+static bool is_one_of(const struct specs *specs, struct mk_str name)
+{
+    for (size_t i = 0; i < specs->count; i++) {
+        if (is_named(specs->items[i], name))
             return true;
     }
     return false;
@@ -83,55 +103,68 @@ static bool is_one_of(const struct mk_section_spec *const *specs, size_t count, 
 
 static const char *plugin_that_is_missing(const struct mk_snapshot *s, struct mk_str section)
 {
-    for (size_t i = 0; i < mk_nknown_sections; i++) {
-        if (mk_str_ieq(mk_str_from(mk_known_sections[i].section), section) &&
-            !mk_plugins_find(s, mk_str_from(mk_known_sections[i].plugin)))
-            return mk_known_sections[i].plugin;
+    const char *at = mk_known_sections;
+    struct mk_known row;
+
+    while (mk_known_next(&at, &row)) {
+        if (mk_str_ieq(mk_str_from(row.name), section) &&
+            !mk_plugins_find(s, mk_str_from(row.plugin)))
+            return row.plugin;
     }
     return NULL;
+}
+
+/* The section of a plugin that may stand in one of the places of flags; NULL: it has none there. */
+static const struct mk_section_spec *spec_of(const struct mk_loaded *p, struct mk_str section,
+                                             unsigned flags)
+{
+    const struct mk_section_spec *const *each = p->draft->specs;
+
+    while (*each && !((*each)->flags & flags && is_named(*each, section)))
+        each++;
+    return *each;
 }
 
 /* The loaded plugin that has such a section, but in its own files only. */
 static const char *plugin_with_file(const struct mk_snapshot *s, struct mk_str section)
 {
     for (size_t i = 0; i < s->nplugins; i++) {
-        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
-
-        for (; *each; each++) {
-            if (mk_str_ieq(mk_str_from((*each)->name), section))
-                return s->plugins[i].plugin->name;
-        }
+        if (spec_of(&s->plugins[i], section, MK_SECTION_FILE))
+            return s->plugins[i].plugin->name;
     }
     return NULL;
 }
 
-/* @return whether a fault or a warning was noted: the section is somebody's, but has no place here. */
-static bool is_misplaced(const struct mk_snapshot *s, const struct mk_section *section,
-                         struct mk_setup *ctx)
+/* @return whether a fault was noted: the section is somebody's, but has no place here. */
+static bool is_misplaced(const struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                         const struct mk_section *section, struct mk_setup *ctx)
 {
-    const char *plugin = plugin_with_file(s, section->name);
+    const struct mk_str name = section->name;
+    const char *plugin = plugin_with_file(s, name);
 
     if (plugin) {
-        mk_fault_add(ctx->faults, &section->at,
-                     "[%.*s] belongs in a file of plugins/%s/, not in a site's",
-                     (int)section->name.len, section->name.p, plugin);
+        mk_fault_add(
+            ctx->faults, &section->at,
+            "[%.*s] is for all sites: it belongs above the first [HOST] of monkey.conf, or "
+            "in plugins/%s/",
+            (int)name.len, name.p, plugin);
         return true;
     }
-    plugin = plugin_that_is_missing(s, section->name);
+    plugin = plugin_that_is_missing(s, name);
     if (plugin)
-        warn_of_section(section, plugin, ctx->faults);
+        mk_fault_add(ctx->faults, &section->at, "[%.*s] needs the plugin \"%s\": %s", (int)name.len,
+                     name.p, plugin, mk_plugin_absence(source, mk_str_from(plugin), ctx));
     return plugin;
 }
 
-static void drop_misplaced(const struct mk_snapshot *s, struct mk_tree *tree,
-                           const struct mk_section_spec *const *specs, size_t count,
-                           struct mk_setup *ctx)
+static void drop_misplaced(const struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                           struct mk_tree *tree, const struct specs *specs, struct mk_setup *ctx)
 {
     struct mk_section **at = &tree->first;
 
     tree->last = NULL;
     while (*at) {
-        if (!is_one_of(specs, count, (*at)->name) && is_misplaced(s, *at, ctx)) {
+        if (!is_one_of(specs, (*at)->name) && is_misplaced(s, source, *at, ctx)) {
             *at = (*at)->next;
         } else {
             tree->last = *at;
@@ -140,19 +173,140 @@ static void drop_misplaced(const struct mk_snapshot *s, struct mk_tree *tree,
     }
 }
 
-int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
-                              struct mk_setup *ctx)
-{
-    size_t count = gather_site_specs(s, NULL);
-    const struct mk_section_spec **specs =
-        mk_arena_alloc(ctx->faults->arena, count * sizeof(struct mk_section_spec *));
+/* ---- what is for all sites ---- */
 
-    if (!specs)
-        return MK_E_NOMEM;
-    (void)gather_site_specs(s, specs);
-    drop_misplaced(s, site, specs, count, ctx);
-    mk_sections_check(site, specs, count, ctx->faults);
+/* Where a plugin's own files and sites have a section of one name with different keys, each takes its own; what neither has is the files'. */
+static bool takes(const struct mk_section_spec *spec, const struct mk_section_spec *other,
+                  struct mk_str key)
+{
+    return !other || mk_fields_have(spec, key) ||
+           (spec->flags & MK_SECTION_FILE && !mk_fields_have(other, key));
+}
+
+/* @return a copy of what of it is spec's, at the end of the tree; NULL without memory. */
+static struct mk_section *add_copy(struct mk_tree *tree, const struct mk_section *from,
+                                   const struct mk_loaded *p, const struct mk_section_spec *spec)
+{
+    const unsigned place = spec->flags & MK_SECTION_FILE ? MK_SECTION_SITE : MK_SECTION_FILE;
+    const struct mk_section_spec *other = spec_of(p, from->name, place);
+    struct mk_section *copy = mk_tree_add_section(tree, from->name, &from->at);
+
+    for (const struct mk_setting *s = from->first; copy && s; s = s->next) {
+        if (takes(spec, other == spec ? NULL : other, s->key) &&
+            !mk_tree_add(tree, copy, s->key, s->value, &s->key_at, &s->value_at))
+            return NULL;
+    }
+    return copy;
+}
+
+/* An empty one, as in files that were shipped, says nothing. */
+static void refuse_in_both(const struct mk_section *section, const struct mk_tree *files,
+                           struct mk_setup *ctx)
+{
+    const struct mk_section *there = mk_section_find(files->first, section->name);
+
+    if (there && there->first && section->first)
+        mk_fault_add(ctx->faults, &section->at, "[%.*s] is in %s:%u too; keep one",
+                     (int)section->name.len, section->name.p, there->at.file, there->at.line);
+}
+
+static int add_to_files(const struct mk_loaded *p, const struct mk_tree *common,
+                        struct mk_tree *files, struct mk_setup *ctx)
+{
+    const size_t noted = ctx->faults->count;
+
+    for (const struct mk_section *s = common->first; s; s = s->next) {
+        if (spec_of(p, s->name, MK_SECTION_FILE))
+            refuse_in_both(s, files, ctx);
+    }
+    for (const struct mk_section *s = common->first; s && ctx->faults->count == noted;
+         s = s->next) {
+        const struct mk_section_spec *spec = spec_of(p, s->name, MK_SECTION_FILE);
+
+        if (spec && !add_copy(files, s, p, spec))
+            return MK_E_NOMEM;
+    }
     return 0;
+}
+
+MK_AT_START int mk_plugins_take_common(const struct mk_snapshot *s,
+                                       struct mk_snapshot_source *source, struct mk_setup *ctx)
+{
+    struct mk_tree *common = &source->common;
+    struct specs specs;
+    int err = gather(&specs, s, MK_SECTION_FILE | MK_SECTION_SITE, 0, ctx);
+
+    if (err < 0)
+        return err;
+    drop_misplaced(s, source, common, &specs, ctx);
+    mk_sections_check(common, specs.items, specs.count, ctx->faults);
+    err = 0;
+    for (size_t i = 0; err == 0 && i < s->nplugins; i++)
+        err = add_to_files(&s->plugins[i], common, &source->plugin_files[i], ctx);
+    return err;
+}
+
+/* A configuration that is built again has them already. */
+static bool has_from(const struct mk_tree *tree, const struct mk_section *section)
+{
+    const struct mk_section *s = tree->first;
+
+    while (s && (s->at.file != section->at.file || s->at.line != section->at.line))
+        s = s->next;
+    return s;
+}
+
+/* The site's own keys have precedence, and its own repeated sections come first. */
+static int add_to_site(struct mk_tree *site, const struct mk_section *section,
+                       const struct mk_loaded *p, const struct mk_section_spec *spec)
+{
+    const bool repeats = spec->flags & MK_SECTION_REPEAT;
+    struct mk_section *own = mk_section_find(site->first, section->name), *copy;
+    struct mk_section merged = {.next = NULL};
+    struct mk_tree scratch;
+
+    if (has_from(site, section))
+        return 0;
+    mk_tree_init(&scratch, site->arena);
+    copy = add_copy(repeats || !own ? site : &scratch, section, p, spec);
+    if (!copy)
+        return MK_E_NOMEM;
+    if (repeats || !own)
+        return 0;
+    if (mk_fields_inherit(spec, own, copy, site->arena, &merged) < 0)
+        return MK_E_NOMEM;
+    own->first = merged.first;
+    own->last = merged.last;
+    return 0;
+}
+
+static int inherit_common(const struct mk_snapshot *s, const struct mk_tree *common,
+                          struct mk_tree *site)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < s->nplugins; i++) {
+        for (const struct mk_section *c = common->first; err == 0 && c; c = c->next) {
+            const struct mk_section_spec *spec = spec_of(&s->plugins[i], c->name, MK_SECTION_SITE);
+
+            if (spec && !(spec->flags & MK_SECTION_FILE))
+                err = add_to_site(site, c, &s->plugins[i], spec);
+        }
+    }
+    return err;
+}
+
+int mk_plugins_check_sections(const struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                              struct mk_tree *site, struct mk_setup *ctx)
+{
+    struct specs specs;
+    int err = gather(&specs, s, MK_SECTION_SITE, MK_ARRAY_LEN(of_core), ctx);
+
+    if (err < 0)
+        return err;
+    drop_misplaced(s, source, site, &specs, ctx);
+    mk_sections_check(site, specs.items, specs.count, ctx->faults);
+    return inherit_common(s, &source->common, site);
 }
 
 /* ---- one section ---- */

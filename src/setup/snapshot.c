@@ -194,14 +194,15 @@ static int read_host(const struct mk_snapshot *s, struct mk_site *site, struct m
     return err < 0 ? err : apply_all(tree, &mk_spec_host, set, ctx);
 }
 
-static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
-                      struct mk_setup *ctx)
+static int build_site(struct mk_snapshot *s, struct mk_site *site,
+                      const struct mk_snapshot_source *source, struct mk_setup *ctx)
 {
+    struct mk_tree *tree = &source->sites[site - s->sites];
     int err;
 
     site->snapshot = s;
     site->index = (unsigned)(site - s->sites);
-    if (mk_plugins_check_sections(s, tree, ctx) < 0)
+    if (mk_plugins_check_sections(s, source, tree, ctx) < 0)
         return MK_E_NOMEM;
     err = read_host(s, site, tree, ctx);
     if (err == 0)
@@ -229,7 +230,7 @@ static int build_sites(struct mk_snapshot *s, struct mk_snapshot_source *source,
     if (!s->sites)
         return MK_E_NOMEM;
     for (size_t i = 0; err == 0 && i < s->nsites; i++) {
-        err = build_site(s, &s->sites[i], &source->sites[i], ctx);
+        err = build_site(s, &s->sites[i], source, ctx);
         if (err == 0 && nvariants > 0)
             err = mk_places_build(s, &s->sites[i], &source->sites[i], ctx);
     }
@@ -306,11 +307,14 @@ static void check_doubles(const struct mk_host_name *names, size_t count,
                           const struct mk_tree *trees, struct mk_setup *ctx)
 {
     for (size_t i = 1; i < count; i++) {
-        if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
-            mk_fault_add(ctx->faults,
-                         mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
-                         "ServerName: \"%.*s\" also belongs to %s", (int)names[i].name.len,
-                         names[i].name.p, trees[names[i - 1].site->index].first->at.file);
+        const struct mk_origin *other;
+
+        if (!mk_str_eq(names[i - 1].name, names[i].name) || names[i - 1].site == names[i].site)
+            continue;
+        other = mk_tree_place(&trees[names[i - 1].site->index], "HOST", "ServerName");
+        mk_fault_add(ctx->faults, mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
+                     "ServerName: \"%.*s\" also belongs to %s:%u", (int)names[i].name.len,
+                     names[i].name.p, other->file, other->line);
     }
 }
 
@@ -351,7 +355,7 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
         err = build_mimes(s, source, ctx);
     if (err < 0)
         return err;
-    mk_via_choose(s, ctx);
+    mk_via_choose(s, source, ctx);
     err = build_sites(s, source, ctx);
     if (err == 0)
         err = mk_plugins_check(s, source, ctx);

@@ -16,6 +16,7 @@
 
 struct mk_places;
 struct mk_snapshot;
+struct mk_want;
 
 /** One line of [HANDLERS]. */
 struct mk_route {
@@ -83,12 +84,15 @@ struct mk_program_plugin {
 /** One configuration as written; what a snapshot is built from. */
 struct mk_snapshot_source {
     struct mk_tree server, mimes, plugins; /* may be empty */
-    struct mk_tree *sites;                 /* the first is sites/default */
+    struct mk_tree common;                 /* plugins' sections for all sites */
+    struct mk_tree *sites;                 /* the first is the default site */
     size_t nsites;
     bool need_roots;              /* a site without DocumentRoot is a fault */
     struct mk_tree *plugin_files; /* of each plugin of the snapshot; NULL: there are none */
     const char *plugin_dir;       /* where plugins are that are loaded by name */
     const char *optional;         /* a plugin to load if it is there; NULL: none */
+    struct mk_want *wants;        /* plugins that are named without a Load line */
+    size_t nwants;
     const struct mk_program_plugin *programs;
     const struct mk_loaded *kept; /* the plugins of the server that runs already */
     size_t nkept;

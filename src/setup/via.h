@@ -9,6 +9,7 @@
 struct mk_protocol;
 struct mk_setup;
 struct mk_snapshot;
+struct mk_snapshot_source;
 
 /** What carries the bytes of a listener or of a stream, and whose context it is given. Plugins are those of the snapshot, by number. */
 struct mk_via {
@@ -25,6 +26,7 @@ struct mk_via {
 bool mk_via_find(struct mk_via *via, const struct mk_snapshot *s, struct mk_str name) MK_MUST_USE;
 
 /** Give each Listen line its transport, once the plugins are known. Names that are none become faults. */
-void mk_via_choose(struct mk_snapshot *s, struct mk_setup *ctx);
+void mk_via_choose(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                   struct mk_setup *ctx);
 
 #endif

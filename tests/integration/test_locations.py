@@ -321,7 +321,6 @@ def test_access_log(start, tmp_path, lines):
     (location("Path /a", "Haeder A b"), 3, 'unknown key "Haeder" in [LOCATION]; did you mean "Header"?'),
     (location("Path /a", "Timeout 3"), 3, "it belongs to [SERVER]"),
     (location("Path /a", "DocumentRoot /"), 3, "it belongs to [HOST]"),
-    (location("Path /a", "Deny all"), 3, "the plugin mandril has both: Load mandril"),
     (location("Path /a", "MaxBodySize much"), 3, "MaxBodySize: expected"),
     (location("Path /a", "TryFiles $uri @app"), 3, "no Match line of this site has the name @app"),
     (location("Path /a", "Handler nothing"), 3, 'Handler: "nothing" needs the plugin of that name'),

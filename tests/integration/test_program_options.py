@@ -137,7 +137,7 @@ def test_port_may_be_repeated(config):
     (["-p", "eighty"], "eighty"),
     (["-p", "70000"], "70000"),
     (["-w", "-1"], "-1"),
-    (["--transport", "mbedtls"], "mbedtls"),
+    (["--transport", "nosuchtransport"], "nosuchtransport"),
 ])
 def test_wrong_value_is_told_with_its_origin(config, arguments, word):
     result = process.run("-c", config.folder, "-t", *arguments)

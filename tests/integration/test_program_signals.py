@@ -149,8 +149,9 @@ def test_broken_reload_is_in_the_error_log_with_all_faults(begin, open_folder): 
 
 def test_warnings_of_a_reload_are_in_the_error_log(begin):
     server = begin()
-    (server.conf / "sites/default").write_text((server.conf / "sites/default").read_text() + "[FASTCGI_SERVER]\n")
-    assert "[FASTCGI_SERVER] has no effect" in server.reload(expect="configuration reloaded")
+    (server.conf / "plugins/mandril").mkdir(parents=True)
+    (server.conf / "plugins/mandril/mandril.conf").write_text("[RULES]\n    IP 127.0.0.2\n")
+    assert "[RULES] has no effect" in server.reload(expect="configuration reloaded")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])

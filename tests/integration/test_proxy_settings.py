@@ -206,13 +206,6 @@ def test_reload_changes_entries_and_keeps_connections(start):
             assert client.request("/").body == b"b"
 
 
-def test_unloaded(start):
-    """Without the plugin its sections are a warning."""
-    server = start(site=section("PROXY_ENTRY", f"Match ^/\nServerList 127.0.0.1:{free_port()}"), files={"a": "a"})
-    with Connection(("127.0.0.1", server.port)) as client:
-        assert client.request("/a").body == b"a"
-
-
 @pytest.mark.parametrize("handlers, is_said", [("", True), ("Match ^/ proxy_reverse other", True), ("Match ^/ proxy_reverse APP", False)])
 def test_a_named_entry_that_no_line_names_is_told(tmp_path, handlers, is_said):
     entries = section("PROXY_ENTRY", f"Name app\n{SERVERS}") + section("PROXY_ENTRY", f"Name other\nMatch ^/other\n{SERVERS}")

@@ -216,7 +216,7 @@ def test_transport_layer_is_for_all_addresses_that_say_nothing(start):
 def test_unknown_flag_names_what_is_missing(start):
     server = start(server="Listen 127.0.0.1:0 rope", wait=False)
     assert server.expect_exit() != 0
-    assert 'unknown flag "rope"' in server.log()
+    assert 'the flag "rope" is neither proxy nor h2 nor a transport: cannot load' in server.log()
 
 
 def test_reload_changes_what_carries_new_connections(start):

@@ -87,7 +87,8 @@ def test_pieces_are_bounded(tmp_path):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_environment_is_read(tmp_path, place):
-    assert check(tmp_path, place, "${NODE}", env={"NODE": "a1"}) == (0, "configuration is fine\n")
+    code, text = check(tmp_path, place, "${NODE}", env={"NODE": "a1"})
+    assert code == 0 and text.startswith("configuration is fine\n"), text
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -40,7 +40,7 @@ class Config:
     site          further sections of the default site, as written
     sites         name -> whole text of a further file in sites/
     files         name -> content below the document root
-    extra         name -> whole text of further files of the configuration directory; monkey.conf too
+    extra         name -> whole text of further files of the configuration directory; monkey.conf too; None: without this file
     """
 
     def __init__(self, folder):
@@ -60,6 +60,7 @@ class Config:
         }
         texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
         texts.update(extra or {})
+        texts = {name: text for name, text in texts.items() if text is not None}
         texts["monkey.conf"] = self._with_rights(texts["monkey.conf"])
         self._load_echo(texts)
         carriers.configure(texts, executable.plugin)

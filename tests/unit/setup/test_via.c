@@ -31,10 +31,11 @@ static void each_line_has_its_own_or_the_usual_transport(void **state)
     struct mk_snapshot s = {.plugins = loaded,
                             .nplugins = 2,
                             .set = {.listens = listens, .nlistens = 2, .transport = "rope"}};
+    const struct mk_snapshot_source source = {.nsites = 0};
     struct mk_setup ctx = {.faults = NULL};
 
     (void)state;
-    mk_via_choose(&s, &ctx);
+    mk_via_choose(&s, &source, &ctx);
     assert_ptr_equal(listens[0].via.transport, &rope);
     assert_ptr_equal(listens[1].via.transport, &wire);
 }
