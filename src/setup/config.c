@@ -118,6 +118,7 @@ static int read_optional(struct mk_config *config, struct mk_tree *tree, const c
 
     if (!path || (!given && stat(path, &st) < 0 && errno == ENOENT))
         return 0;
+    tree->file = path;
     return read_file(config, tree, path);
 }
 
@@ -254,9 +255,9 @@ MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_
     config->plugins_conf = find_part(config, files->plugins, "plugins");
     if (config->plugins_conf)
         config->plugins_conf = mk_arena_strdup(&config->text, mk_str_from(config->plugins_conf));
-    err = read_server(config, find_part(config, files->server, "monkey.conf"));
-    if (err == 0)
-        err = read_optional(config, &config->mimes, files->mimes, "monkey.mime");
+    err = read_optional(config, &config->mimes, files->mimes, "monkey.mime");
+    if (err == 0) /* what it says of types has precedence */
+        err = read_server(config, find_part(config, files->server, "monkey.conf"));
     if (err == 0)
         err = read_optional(config, &config->plugins, files->load, "plugins.load");
     sites = find_part(config, files->sites, "sites");

@@ -104,9 +104,9 @@ static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
     int err;
 
     mk_sections_check(&source->mimes, specs, 1, ctx->faults);
-    err = read_section(&source->mimes, &mk_spec_mime, &read, ctx);
-    if (err == 0 && read.nlines == 0)
-        err = add_builtin_types(&read, ctx);
+    err = source->mimes.file ? 0 : add_builtin_types(&read, ctx);
+    if (err == 0)
+        err = read_section(&source->mimes, &mk_spec_mime, &read, ctx);
     if (err < 0)
         return err;
     s->mime.entries = mk_arena_alloc(ctx->arena, read.nlines * sizeof(*s->mime.entries));

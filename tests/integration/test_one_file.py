@@ -91,8 +91,11 @@ def test_a_name_of_two_sites_is_reported_with_both_lines(check):
 
 
 def test_types_and_plugins_may_be_in_it(serve):
-    server = serve(SERVER + section("MIMETYPES", "txt text/x-own") + site("a.test"), {"x.txt": "text"}, **{"monkey.mime": None})
-    assert server.get("/x.txt").header("Content-Type") == "text/x-own; charset=utf-8"
+    """It has precedence over monkey.mime, and without that file over what is built in."""
+    for mime in ("[MIMETYPES]\n    txt text/plain\n    css text/css\n", None):
+        server = serve(SERVER + section("MIMETYPES", "txt text/x-own") + site("a.test"), {"x.txt": "text", "x.css": "css"}, **{"monkey.mime": mime})
+        types = [server.get(path).header("Content-Type") for path in ("/x.txt", "/x.css")]
+        assert types == ["text/x-own; charset=utf-8", "text/css; charset=utf-8"]
 
 
 # ---- what is for all sites ----

@@ -150,6 +150,30 @@ static void a_configuration_may_be_a_text(void **state)
     mk_config_free(config);
 }
 
+/* No file and no folder is read: sites of the text, and their plugins, are found in it alone. */
+static void sites_may_be_in_the_text(void **state)
+{
+    const struct mk_host_text texts[] = {
+        {"conf",
+         "[SERVER]\n    Listen 127.0.0.1:0\n[HOST]\n    DocumentRoot /\n"
+         "[ERROR_PAGES]\n    404 /lost\n[HOST]\n    ServerName b.test\n    DocumentRoot /\n"}};
+    const struct mk_host host = {.size = sizeof(host), .texts = texts, .ntexts = 1};
+    const struct mk_config_files files = {.size = sizeof(files), .server = "program:conf"};
+    struct mk_config *config;
+    char all[16000] = "";
+
+    (void)state;
+    assert_int_equal(mk_config_new(&config, &host), 0);
+    assert_int_equal(mk_config_read(config, &files), 0);
+    assert_int_equal(mk_config_check(config), 0);
+    assert_int_equal(mk_config_check(config), 0);
+    assert_int_equal(mk_config_dump(config, embedded_append, all), 0);
+    assert_non_null(strstr(all, "# program:conf:3\n[HOST]\n"));
+    assert_non_null(strstr(all, "# program:conf:7\n[HOST]\n"));
+    assert_non_null(strstr(all, "404 /lost"));
+    mk_config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +182,7 @@ int main(void)
         cmocka_unit_test(lines_of_logs_come_to_a_function),
         cmocka_unit_test(texts_are_opened_by_name),
         cmocka_unit_test(a_configuration_may_be_a_text),
+        cmocka_unit_test(sites_may_be_in_the_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

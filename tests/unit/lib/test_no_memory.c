@@ -27,11 +27,11 @@ static const struct {
     {"monkey.conf",
      "[SERVER]\n    Listen 127.0.0.1:0\n    Listen 127.0.0.1:0\n    Workers 2\n    ErrorLog "
      "error.log\n"
-     "    LogLevel error\n    Indexfile index.html index.htm\n    TrustedProxies 10.0.0.0/8\n"},
+     "    LogLevel error\n    Indexfile index.html index.htm\n    TrustedProxies 10.0.0.0/8\n"
+     "[EACH]\n    Match ^/(a|b)$\n[HOST]\n    ServerName third\n    DocumentRoot /tmp\n"},
     {"monkey.mime", "[MIMETYPES]\n    html text/html\n    txt text/plain\n"},
-    {"plugins.load", "[PLUGINS]\n    Load sections\n    Load echo\n"},
-    {"plugins/sections/one.conf",
-     "[SHARED]\n    Word w\n    List a b\n[EACH]\n    Match ^/(a|b)$\n"},
+    {"plugins.load", "[PLUGINS]\n    Load sections\n"},
+    {"plugins/sections/one.conf", "[SHARED]\n    Word w\n    List a b\n"},
     {"sites/default",
      "[HOST]\n    DocumentRoot /tmp\n    Header X-A b\n[HANDLERS]\n    Match ^/e(c|x)o echo\n"
      "    Match ^/s sections text\n[ERROR_PAGES]\n    404 own.html\n"
