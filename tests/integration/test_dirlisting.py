@@ -408,7 +408,7 @@ def test_a_theme_of_the_configuration(start):
 
 
 def test_the_shipped_theme_is_the_built_in_one(start):
-    shipped = process.TREE / "conf/plugins/dirlisting/themes/default"
+    shipped = process.TREE / "conf/themes/default"
     texts = {part: (shipped / f"{part}.theme").read_text() for part in ("header", "entry", "footer")}
     files = {"a": "a", "b/c": "c"}
     built_in = start(**listing(files=files))

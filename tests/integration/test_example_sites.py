@@ -21,12 +21,11 @@ def run_site(tmp_path):
     """A function that starts a copy of a site, with another text in one of its files, and further files."""
     servers = []
 
-    def run(name, file_of_change, before, after, more=None):
+    def run(name, before="Listen", after="Listen", more=None, file="monkey.conf"):
         folder = tmp_path / "site"
         shutil.copytree(SITES / name, folder / "conf")
         listen = "Listen 127.0.0.1:0\n    ErrorLog stderr\n" + "".join(f"    {key} {who}\n" for key, who in RIGHTS.items())
-        for path, old, new in (("monkey.conf", "Listen 2001\n", listen),
-                               (file_of_change, before, after)):
+        for path, old, new in ((file, before, after), ("monkey.conf", "Listen 2001\n", listen)):
             text = (folder / "conf" / path).read_text()
             assert text.count(old) == 1, f"{path} of the site {name} has no {old!r} any more"
             (folder / "conf" / path).write_text(text.replace(old, new))
@@ -41,8 +40,9 @@ def run_site(tmp_path):
 
 
 def skip_without_plugins_of(name):
-    for plugin in re.findall(r"^ +Load +(\w+)", (SITES / name / "plugins.load").read_text(), re.M):
-        if not process.plugin(plugin):
+    text = (SITES / name / "monkey.conf").read_text().lower()
+    for plugin in ("auth", "cgi", "fastcgi"):
+        if f"[{plugin}" in text and not process.plugin(plugin):
             pytest.skip(f"this build has no plugin {plugin}")
 
 
@@ -62,7 +62,7 @@ def php(tmp_path):
 
 
 def test_php(run_site, php, tmp_path):
-    server = run_site("php", "plugins/fastcgi/fastcgi.conf", "/run/php/php-fpm.sock", php.address.removeprefix("unix:"))
+    server = run_site("php", "/run/php/php-fpm.sock", php.address.removeprefix("unix:"))
     first = server.get("/")
     assert "greets you for time 1." in first.text
     cookie = first.header("Set-Cookie").partition(";")[0]
@@ -74,7 +74,7 @@ def test_php(run_site, php, tmp_path):
 
 
 def test_a_front_controller(run_site, php):
-    server = run_site("front-controller", "plugins/fastcgi/fastcgi.conf", "/run/php/php-fpm.sock",
+    server = run_site("front-controller", "/run/php/php-fpm.sock",
                       php.address.removeprefix("unix:"))
     for path, status, words in (("/", 200, "<h1>Home"), ("/hello?a=1&b=2", 200, "for /hello with a=1&amp;b=2."),
                                 ("/2026/a-post", 200, "<h1>A post"), ("/none", 404, "You asked for /none."),
@@ -95,7 +95,7 @@ def test_git(run_site, tmp_path):
     git("init", "--quiet", "--bare", "--initial-branch=main", repositories / "one.git")
     passwords = pathlib.Path(process.binary()).parent / "tools" / "mk_passwd"
     subprocess.run([passwords, "-c", tmp_path / "users", "alice", "secret"], check=True, capture_output=True)
-    server = run_site("git", "htdocs/git", "/srv/git ", f"{repositories} ", {"users": (tmp_path / "users").read_bytes()})
+    server = run_site("git", "/srv/git ", f"{repositories} ", {"users": (tmp_path / "users").read_bytes()}, "htdocs/git")
     url = f"http://alice:secret@127.0.0.1:{server.port}/git/one.git"
     work = tmp_path / "work"
     git("clone", "--quiet", url, work)
@@ -109,7 +109,7 @@ def test_git(run_site, tmp_path):
 
 def test_python(run_site, tmp_path):
     with applications.wsgi(tmp_path / "app", (SITES / "python" / "app.py").read_text()) as peer:
-        server = run_site("python", "plugins/fastcgi/fastcgi.conf", "/run/app.sock", peer.address.removeprefix("unix:"))
+        server = run_site("python", "/run/app.sock", peer.address.removeprefix("unix:"))
         assert "/hello greets &lt;you&gt;." in server.get("/app/hello?name=%3Cyou%3E").text
         assert "A file." in server.get("/").text
 
@@ -123,7 +123,7 @@ def blocks():
 def test_the_page_shows_what_the_sites_have():
     texts = "\n".join(re.sub(r"(?m)^\s+|^#(?!!).*\n", "", path.read_text()) for name in NAMES
                       for path in (SITES / name).rglob("*") if path.is_file())
-    assert len(blocks()) >= 8
+    assert len(blocks()) >= 7
     for block in blocks():
         for line in block.splitlines():
             if line.strip() and not line.strip().startswith("# "):
@@ -131,5 +131,5 @@ def test_the_page_shows_what_the_sites_have():
 
 
 def test_programs(run_site):
-    server = run_site("cgi", "plugins.load", "Load cgi", "Load cgi ")
+    server = run_site("cgi")
     assert "/any/&lt;path greets you &amp; me." in server.get("/cgi-bin/hello.pl/any/%3Cpath?name=you+%26+me").text

@@ -40,7 +40,7 @@ static int parse_theme(struct mk_setup *setup, const struct mk_setting *s)
     struct dirlisting_settings *settings = mk_setup_settings(setup);
 
     if (s->value.len == 0 || s->value.p[0] == '.' || memchr(s->value.p, '/', s->value.len))
-        return mk_setup_refuse(setup, s, "the name of a folder in plugins/dirlisting/themes/");
+        return mk_setup_refuse(setup, s, "the name of a folder in themes/, beside this file");
     settings->theme = mk_setup_copy(setup, s->value);
     settings->theme_at = s->value_at;
     return settings->theme.p ? 0 : MK_E_NOMEM;
@@ -71,7 +71,7 @@ static const struct mk_section_spec site_section =
 
 static const struct mk_section_spec *const sections[] = {&section, &site_section, NULL};
 
-/* plugins/dirlisting/dirhtml.conf -> plugins/dirlisting/themes/NAME */
+/* Beside the file of the section: monkey.conf -> themes/NAME */
 static char *folder_of(struct mk_setup *setup, const struct dirlisting_settings *s)
 {
     const char *file = s->theme_at.file, *slash = strrchr(file, '/');

@@ -13,7 +13,7 @@ struct dirlisting_texts {
     struct mk_str header, entry, footer;
 };
 
-/** What is used without `Theme`: the same as conf/plugins/dirlisting/themes/default/. */
+/** What is used without `Theme`: the same as conf/themes/default/. */
 extern const struct dirlisting_texts dirlisting_default_texts;
 /** The listing as JSON. */
 extern const struct dirlisting_texts dirlisting_json_texts;

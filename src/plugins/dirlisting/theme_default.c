@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "theme.h"
 
-/* Line by line what conf/plugins/dirlisting/themes/default/ has; a test compares them. */
+/* Line by line what conf/themes/default/ has; a test compares them. */
 
 /* clang-format off */
 const struct dirlisting_texts dirlisting_default_texts = {
