@@ -59,6 +59,17 @@ def nginx(folder, server, root):
 
 
 @contextlib.contextmanager
+def nginx_as_written(folder, text, port):
+    """With a whole nginx.conf that listens at this port; its temporary files are kept in the folder."""
+    temps = "".join(f"    {kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    conf, log = folder / "nginx.conf", folder / "nginx.log"
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    conf.write_text(f"{user}daemon off;\n{text}".replace("http {\n", "http {\n" + temps, 1))
+    with _running(_launch_at(port, [tools.require("nginx"), "-p", folder, "-c", conf, "-e", log], log)):
+        yield
+
+
+@contextlib.contextmanager
 def node(keep_alive_ms=5000):
     with _running(_launch([tools.require("node"), tools.HELPERS / "peer.js", keep_alive_ms], stdout=subprocess.PIPE)) as process:
         with process.stdout:
