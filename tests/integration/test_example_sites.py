@@ -109,7 +109,7 @@ def test_git(run_site, tmp_path):
 
 def test_python(run_site, tmp_path):
     with applications.wsgi(tmp_path / "app", (SITES / "python" / "app.py").read_text()) as peer:
-        server = run_site("python", "/run/app.sock", peer.address.removeprefix("unix:"))
+        server = run_site("python", "ServerPath /run/app.sock", "ServerPath " + peer.address.removeprefix("unix:"))
         assert "/hello greets &lt;you&gt;." in server.get("/app/hello?name=%3Cyou%3E").text
         assert "A file." in server.get("/").text
 

@@ -59,6 +59,7 @@ def replace(path, old, new):
 def faults(tree):
     docs = load("check_docs").Docs(tree)
     docs.check_settings()
+    docs.check_limits()
     docs.check_options()
     docs.check_comments()
     docs.check_calls()
@@ -79,6 +80,9 @@ def test_the_tree_is_well(tree):
     ("docs/man/monkey.conf.5", ".BI KeepAliveTimeout", ".BI KeptAliveTimeout", "[SERVER] KeepAliveTimeout is missing"),
     ("docs/man/monkey.conf.5", "\\fB1000\\fR", "\\fB999\\fR", "the default is 1000"),
     ("docs/man/monkey.conf.5", ".SH [HOST]\n", ".SH [HOST]\n.TP\n.B Gone\nno more\n", "no such key"),
+    ("docs/man/monkey.conf.5", "MinReadRate           150", "MinReadRate           160", "LIMIT FOR WHAT: [SERVER] MinReadRate: the default is 150"),
+    ("docs/man/monkey.conf.5", "[SERVER]*\npause", "[SERVER]\npause", "LIMIT FOR WHAT: [SERVER] MaxBodySize: the star is wrong"),
+    ("docs/man/monkey.conf.5", "QueueTimeout          10       [PROXY_ENTRY]\n", "", "LIMIT FOR WHAT: [PROXY_ENTRY] QueueTimeout is missing"),
     ("docs/man/monkey-auth.5", ".BI Title", ".BI Tittle", "monkey-auth.5: [AUTH] Title is missing"),
     ("docs/older-programs.md", "| `mk_mq_send` |", "| `mk_mq_sent` |", "mk_mq_send is missing"),
     ("docs/older-programs.md", "_mklib.c` | allocate |", "_mklib.c` | show |", "mklib_get_request_header: show in"),
