@@ -1,30 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who waits for whom over HTTP/2, counted in bytes: streams of a connection (RFC 9218 section 10), connections of a worker."""
 
+import array
+import fcntl
 import select
+import termios
 
 import pytest
 
 from harness import executable
 from harness.config import section
 from harness.http2 import DATA, END_STREAM, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, frame
+from harness.line import Line
 
 pytestmark = pytest.mark.plain
 LARGE, WIDE = 4_000_000, 1 << 30
+ROUND_MS, MBIT, HOLDS = 20, 10, 32 << 10  # a line, with the bytes that wait for it
+PACKET = 64 << 10  # the largest, of which the line takes one more when it holds nearly as much
+AHEAD = 40 << 10   # of it: 16 KB that the kernel may have unsent, a frame that did not go there, and what is rounded up
+
+
+def serve(start, listen):
+    if not executable.plugin("http2"):
+        pytest.skip("this build has no such plugin")
+    load = section("PLUGINS", f"Load {executable.plugin('http2')}")
+    return start(server=f"Listen {listen} h2\nWorkers 1", handlers="Match ^/echo echo", extra={"plugins.load": load},
+                 files={"a.txt": "a", "large.bin": b"x" * LARGE})
 
 
 @pytest.fixture(scope="module")
 def server(start_shared):
-    if not executable.plugin("http2"):
-        pytest.skip("this build has no such plugin")
-    load = section("PLUGINS", f"Load {executable.plugin('http2')}")
-    return start_shared(server="Listen 127.0.0.1:0 h2\nWorkers 1", handlers="Match ^/echo echo", extra={"plugins.load": load},
-                        files={"a.txt": "a", "large.bin": b"x" * LARGE})
+    return serve(start_shared, "127.0.0.1:0")
 
 
 def connect(server, window=WIDE):
     """A client whose windows are as wide as they can be."""
-    client = Frames(("127.0.0.1", server.port), settings=(4).to_bytes(2, "big") + window.to_bytes(4, "big"), receive_buffer=65536)
+    return connect_to(("127.0.0.1", server.port), window)
+
+
+def connect_to(address, window=WIDE):
+    client = Frames(address, settings=(4).to_bytes(2, "big") + window.to_bytes(4, "big"), receive_buffer=65536)
     client.send(frame(WINDOW_UPDATE, 0, 0, WIDE.to_bytes(4, "big")))
     return client
 
@@ -55,6 +70,42 @@ def test_others_come_one_after_the_other(server):
         client.send(*(client.head(i, "/large.bin") for i in (1, 3, 5)))
         seen = [stream for stream, _ in order(client, 3)]
         assert sum(a != b for a, b in zip(seen, seen[1:])) == 2, seen
+
+
+def arrived(client):
+    """Bytes that were received and belong to no frame yet."""
+    size = array.array("i", [0])
+    fcntl.ioctl(client.sock, termios.FIONREAD, size)
+    return client.unread + size[0]
+
+
+def came_before_urgent(client, number):
+    """Bytes that come for downloads, after what is here, before the head of a response that is more urgent than all of them."""
+    for _ in range(20):
+        client.until(DATA)
+    client.send(client.head(number, "/a.txt", fields=[("priority", "u=0")]))
+    came = -arrived(client)
+    while (one := client.until(DATA, HEADERS)).stream != number:
+        came += 9 + len(one.payload)
+    return came
+
+
+def test_an_urgent_response_waits_for_little(start):
+    """
+    RFC 9218 10: while downloads share a line that is not the fastest, little is written ahead. Beside that, there is what the line holds, and
+    what comes in the time of the request's way.
+    """
+    with Line(ROUND_MS, MBIT, queue=HOLDS) as line:
+        with line.near():
+            server = serve(start, "0.0.0.0:0")
+        with line.far():
+            client = connect_to((line.address, server.port))
+        with client:
+            client.send(*(client.head(2 * i + 1, "/large.bin") for i in range(8)))
+            before = [came_before_urgent(client, number) for number in range(101, 111, 2)]
+        server.stop()
+    most = MBIT * 125 * ROUND_MS + HOLDS + PACKET + AHEAD
+    assert max(before[1:]) < most, f"{before} bytes, {most} at most"
 
 
 def take_until(crowd, client):

@@ -11,6 +11,7 @@ void h2_channel_begin(struct h2_channel *c, int64_t now_ms)
 {
     c->is_busy = true;
     c->session.out = &c->desk->out;
+    c->desk->out.cap = c->most ? c->most : sizeof(c->desk->bytes);
     c->session.room = c->desk->fields;
     c->session.now_ms = now_ms;
 }

@@ -39,6 +39,7 @@ struct h2_channel {
     struct mk_stream *stream;
     struct h2_session session;
     struct h2_text left; /* bytes that the kernel did not take; its sum is the owner's */
+    uint32_t most;       /* bytes gathered for one call, a frame and its heads at least; 0: H2_CHANNEL_OUT */
     int64_t moved_ms;    /* when the peer last took bytes, or a wait for it began */
     bool is_busy;        /* inside an event: what is written leaves at its end */
     bool has_received;   /* bytes came since its owner looked; the owner's to clear */

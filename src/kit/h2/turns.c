@@ -102,6 +102,18 @@ struct h2_turn *h2_turns_next(const struct h2_turns *t)
     return NULL;
 }
 
+bool h2_turns_are_shared(const struct h2_turns *t)
+{
+    const struct h2_turn *one = NULL;
+
+    for (int i = 0; i < H2_URGENCIES; i++) {
+        if (t->first[i] && (one || t->first[i]->next))
+            return true;
+        one = one ? one : t->first[i];
+    }
+    return false;
+}
+
 void h2_turns_pass(struct h2_turns *t, struct h2_turn *turn)
 {
     if (!turn->is_waiting || !turn->priority.is_incremental || !turn->next)

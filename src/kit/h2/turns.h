@@ -40,6 +40,8 @@ void h2_turns_add(struct h2_turns *t, struct h2_turn *turn);
 void h2_turns_remove(struct h2_turns *t, struct h2_turn *turn);
 /** @return whose turn it is; NULL: nobody's. */
 struct h2_turn *h2_turns_next(const struct h2_turns *t);
+/** Is there more than one to choose from? */
+bool h2_turns_are_shared(const struct h2_turns *t);
 /** It has sent a frame. */
 void h2_turns_pass(struct h2_turns *t, struct h2_turn *turn);
 

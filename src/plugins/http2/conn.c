@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conn.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 /* A connection: bytes in to its session, frames out to the client, time, and its end. */
 
 enum {
-    /* Bytes that the kernel may hold and has not sent: a response of high urgency waits behind them (RFC 9218 section 10). */
-    UNSENT = 128 << 10,
     TICK_MS = 500,
     NEVER_MS = 3600 * 1000,
     TABLES = 2 << 10, /* of its session's, which each connection may have */
@@ -288,6 +283,8 @@ static void go_on(struct http2_conn *c)
         end(c);
         return;
     }
+    if (h2_text_left(&c->channel.left) > 0)
+        http2_ahead_follow(&c->ahead, mk_conn_link(c->conn)->fd, &c->channel);
     book(c);
     set_timeout(c);
     h2_channel_end(&c->channel);
@@ -333,8 +330,7 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
     c->conn = conn;
     c->channel.stream = stream;
     c->channel.desk = &l->desk;
-    (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
-                     sizeof(int));
+    http2_ahead_begin(&c->ahead, mk_conn_link(conn)->fd);
     limits = limits_of(c);
     c->max_head = (uint32_t)limits.max_head;
     c->max_requests = limits.max_requests;

@@ -2,6 +2,7 @@
 #ifndef HTTP2_CONN_H
 #define HTTP2_CONN_H
 
+#include "ahead.h"
 #include "local.h"
 #include "stream.h"
 
@@ -27,6 +28,7 @@ struct http2_conn {
     struct http2_local *local;
     struct mk_conn *conn;
     struct h2_channel channel;
+    struct http2_ahead ahead;
     struct http2_stream *streams;
     int64_t idle_ms;                  /* since when it has no stream */
     int64_t tick_ms;                  /* when it is looked at; 0: no time was set */

@@ -314,6 +314,11 @@ class Frames:
         self._read = self._read[9 + size:]
         return one
 
+    @property
+    def unread(self):
+        """Bytes that were received and belong to no frame yet."""
+        return len(self._read)
+
     def until(self, *kinds, stream=None):
         """The first frame of one of these types, perhaps of a stream; None: the connection ended."""
         while one := self.receive():

@@ -79,6 +79,25 @@ static void test_the_order(void **state)
     expect_order(mixed, (int[]){2, 1, 2, 1}, 4, "557131");
 }
 
+static void test_whether_there_is_a_choice(void **state)
+{
+    struct h2_turns t = {.first = {NULL}};
+    struct h2_turn all[] = {turn(1, 3, true), turn(3, 3, true), turn(5, 0, false)};
+
+    (void)state;
+    assert_false(h2_turns_are_shared(&t));
+    h2_turns_add(&t, &all[0]);
+    assert_false(h2_turns_are_shared(&t));
+    h2_turns_add(&t, &all[1]);
+    assert_true(h2_turns_are_shared(&t));
+    h2_turns_remove(&t, &all[0]);
+    assert_false(h2_turns_are_shared(&t));
+    h2_turns_add(&t, &all[2]); /* of another urgency */
+    assert_true(h2_turns_are_shared(&t));
+    h2_turns_remove(&t, &all[1]);
+    assert_false(h2_turns_are_shared(&t));
+}
+
 /* Seeded: what is added and not removed is found, the most urgent first. */
 static void test_random_order(void **state)
 {
@@ -112,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_field),
         cmocka_unit_test(test_the_order),
+        cmocka_unit_test(test_whether_there_is_a_choice),
         cmocka_unit_test(test_random_order),
     };
 
