@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/h2/session_int.h"
 
+#include <string.h>
+
 /* Field blocks (RFC 9113 section 4.3): all are decoded, those that nobody reads too, for the dynamic table's sake. */
 
 /* Bytes of a field at most, as it comes: Huffman's longest codes have 30 bits. */
@@ -14,6 +16,7 @@ static void see_priority(struct h2_stream *st, const struct hpack_field *f)
     if (st->message.is_trailer || f->name.len != 8 || memcmp(f->name.p, "priority", 8) != 0 ||
         st->message.is_response)
         return;
+    st->session->again.may_keep = false; /* what its owner keeps has no urgency */
     h2_priority_read(&priority, f->value);
     h2_stream_set_priority(st, priority);
 }
@@ -83,10 +86,84 @@ static void keep(struct h2_session *s, const uint8_t *bytes, size_t len)
         fail(s, err);
 }
 
+/* ---- the same block again ---- */
+
+/* Did nothing of this block come before? */
+static bool is_beginning(const struct h2_session *s)
+{
+    return !s->decoder.has_field && s->decoder.nchanges == 0 && h2_text_left(&s->part) == 0;
+}
+
+/* Are these bytes all of a request's head, and few enough? */
+static bool is_whole(const struct h2_session *s, size_t len)
+{
+    return len <= H2_AGAIN_MAX && s->reader.body == 0 && s->reader.block_of == 0 &&
+           is_beginning(s) && s->current && !s->current->message.is_trailer && s->events->again;
+}
+
+static bool has_table(const struct h2_session *s)
+{
+    return s->again.inserted == s->decoder.table.inserted &&
+           s->again.count == s->decoder.table.count;
+}
+
+static bool is_again(const struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    const struct h2_again *again = &s->again;
+
+    return again->len == len && memcmp(again->bytes, bytes, len) == 0 && has_table(s);
+}
+
+static void note(struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    struct h2_again *again = &s->again;
+
+    memcpy(again->bytes, bytes, len);
+    again->len = (uint8_t)len;
+    again->number = 0;
+    again->inserted = s->decoder.table.inserted;
+    again->count = s->decoder.table.count;
+}
+
+/* @return whether its fields are told. Most blocks come once, so that they are kept when they come the second time. */
+static bool repeat(struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    struct h2_again *again = &s->again;
+
+    if (!is_again(s, bytes, len)) {
+        note(s, bytes, len);
+        return false;
+    }
+    again->may_keep = again->number == 0 || !s->events->again(s->current, again->number);
+    if (!again->may_keep)
+        s->current->message = again->message;
+    return !again->may_keep;
+}
+
+bool h2_stream_may_keep(const struct h2_stream *st)
+{
+    const struct h2_session *s = st->session;
+
+    return s->again.may_keep && s->decoder.nchanges == 0 && has_table(s);
+}
+
+void h2_stream_keep(struct h2_stream *st, uint64_t number)
+{
+    struct h2_again *again = &st->session->again;
+
+    again->number = number;
+    again->message = st->message;
+}
+
+/* ---- blocks ---- */
+
 void h2_block_take(struct h2_session *s, const uint8_t *bytes, size_t len)
 {
     size_t used;
 
+    s->again.may_keep = false;
+    if (is_whole(s, len) && repeat(s, bytes, len))
+        return;
     if (h2_text_left(&s->part) == 0) {
         used = decode(s, bytes, len);
         if (!s->is_over && used < len)

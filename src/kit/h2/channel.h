@@ -18,6 +18,7 @@ enum {
 struct h2_desk {
     struct h2_out out;       /* of the channel that has an event; empty between any two */
     struct h2_growth growth; /* of their windows */
+    struct h2_kept kept;     /* of their heads */
     char fields[HPACK_FIELD_MAX];
     uint8_t in[H2_CHANNEL_IN];
     char bytes[H2_CHANNEL_OUT];
@@ -32,6 +33,7 @@ static inline void h2_desk_init(struct h2_desk *desk, struct mk_worker *worker)
 {
     desk->out = (struct h2_out){.p = desk->bytes, .cap = sizeof(desk->bytes)};
     desk->growth = (struct h2_growth){h2_desk_promise, worker};
+    desk->kept.number = desk->kept.len = 0;
 }
 
 struct h2_channel {
@@ -39,13 +41,14 @@ struct h2_channel {
     struct mk_stream *stream;
     struct h2_session session;
     struct h2_text left; /* bytes that the kernel did not take; its sum is the owner's */
-    uint32_t most;       /* bytes gathered for one call, a frame and its heads at least; 0: H2_CHANNEL_OUT */
-    int64_t moved_ms;    /* when the peer last took bytes, or a wait for it began */
-    bool is_busy;        /* inside an event: what is written leaves at its end */
-    bool has_received;   /* bytes came since its owner looked; the owner's to clear */
-    bool has_ended;      /* its peer sends no more */
-    bool is_paused;      /* nothing is read before the peer takes what waits */
-    bool is_lost;        /* its stream is broken, or memory is missing: it is to be closed */
+    uint32_t
+        most; /* bytes gathered for one call, a frame and its heads at least; 0: H2_CHANNEL_OUT */
+    int64_t moved_ms;  /* when the peer last took bytes, or a wait for it began */
+    bool is_busy;      /* inside an event: what is written leaves at its end */
+    bool has_received; /* bytes came since its owner looked; the owner's to clear */
+    bool has_ended;    /* its peer sends no more */
+    bool is_paused;    /* nothing is read before the peer takes what waits */
+    bool is_lost;      /* its stream is broken, or memory is missing: it is to be closed */
 };
 
 /** An event begins: frames are written where they leave from. */

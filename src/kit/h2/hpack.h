@@ -59,7 +59,8 @@ struct hpack_field {
     struct mk_str name, value;
     uint8_t
         id; /* 1 to 61: the name is that of this entry of the static table, the first with it; 0: it may be any */
-    bool is_never; /* a proxy is to keep it out of tables (RFC 7541 section 6.2.3) */
+    bool is_static; /* it is an entry of the static table, value and all */
+    bool is_never;  /* a proxy is to keep it out of tables (RFC 7541 section 6.2.3) */
     uint8_t
         *note; /* a byte that stays with this name and value while the table has them; NULL: none */
 };
@@ -88,7 +89,14 @@ ssize_t hpack_decode(struct hpack_decoder *d, const uint8_t *bytes, size_t len, 
 
 /* ---- encoding ---- */
 
-enum { HPACK_CHAINS = 64, HPACK_SEEN = 16, HPACK_PLACES = 16 };
+enum { HPACK_CHAINS = 64, HPACK_SEEN = 16, HPACK_PLACES = 16, HPACK_CODE_MAX = 32 };
+
+/** A part of a block that may be sent again until the table changes. */
+struct hpack_code {
+    uint64_t of; /* the number of its fields, by whoever counts them */
+    uint8_t len; /* 0: there is none */
+    uint8_t bytes[HPACK_CODE_MAX];
+};
 
 /*
  * Entries are found by chains of those whose tags end the same. Numbers of entries are low bits here: 256 entries on they are
@@ -104,6 +112,8 @@ struct hpack_encoder {
     uint32_t wanted;            /* table's size that the peer's settings say now */
     uint32_t smallest;          /* that they said since the last block */
     bool is_changed;            /* the next block says both (RFC 7541 section 4.2) */
+    bool is_steady; /* the fields since it was set would be encoded to the same bytes again */
+    struct hpack_code code;
 };
 
 void hpack_encoder_init(struct hpack_encoder *e);

@@ -101,6 +101,7 @@ static inline int find_entry(const struct hpack_table *t, uint32_t index, struct
         field->id = hpack_statics[index].first;
         field->name = hpack_static_name(index);
         field->value = hpack_static_value(index);
+        field->is_static = true;
     }
     return 1;
 }
@@ -156,6 +157,7 @@ static int decode_literal(struct hpack_table *t, struct input *in, bool is_entry
     if (state <= 0)
         return state;
     field->note = NULL;
+    field->is_static = false;
     if (is_entry && index > HPACK_STATIC && !field->id)
         keep_name(field, room);
     state = decode_texts(&name, &value, room, field);

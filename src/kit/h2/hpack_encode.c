@@ -97,6 +97,7 @@ uint8_t *hpack_encode_begin(struct hpack_encoder *e, uint8_t *dst)
     if (e->smallest < e->table.max && e->smallest < e->wanted)
         dst = put_integer(dst, RESIZED, RESIZED_BITS, e->smallest);
     dst = put_integer(dst, RESIZED, RESIZED_BITS, e->wanted);
+    e->code.len = 0;
     hpack_table_shrink(&e->table, e->smallest);
     e->table.max = e->smallest = e->wanted;
     e->is_changed = false;
@@ -228,6 +229,7 @@ static bool enter(struct hpack_encoder *e, const struct hpack_field *f, uint16_t
 
     if (!entry)
         return false;
+    e->code.len = 0;
     *place_of(e) = (uint8_t)(e->table.inserted - 1);
     entry->tag = tag;
     entry->older = *newest;
@@ -274,6 +276,7 @@ static uint8_t *put_indexed(struct hpack_encoder *e, uint8_t *dst, const struct 
         *place_of(e) = (uint8_t)(e->table.inserted - age);
         return put_integer(dst, INDEXED, INDEXED_BITS, HPACK_STATIC + age);
     }
+    e->is_steady = false;
     index = find_name(&e->table, f);
     if (index > HPACK_STATIC)
         policy = HPACK_AGAIN;

@@ -254,7 +254,7 @@ static bool take(struct h2_message *m, enum h2_field field, struct mk_str value)
 
 static enum h2_field judge_texts(const struct hpack_field *f)
 {
-    return is_value(f->value) ? which(f) : H2_FIELD_MALFORMED;
+    return f->is_static || is_value(f->value) ? which(f) : H2_FIELD_MALFORMED;
 }
 
 /* What depends on no other field is judged once for an entry of the dynamic table. */

@@ -5,6 +5,7 @@
 #include "kit/h2/credit.h"
 #include "kit/h2/flow.h"
 #include "kit/h2/hpack.h"
+#include "kit/h2/kept.h"
 #include "kit/h2/message.h"
 #include "kit/h2/past.h"
 #include "kit/h2/reader.h"
@@ -57,6 +58,20 @@ enum h2_sending {
 
 struct h2_session;
 
+enum { H2_AGAIN_MAX = 32 };
+
+/** A request's field block, whose fields are the same when it comes again, byte by byte, and the table has not changed. */
+struct h2_again {
+    struct h2_message message; /* after its fields */
+    uint64_t number;           /* its owner's, for what it made of them; 0: it has kept nothing */
+    uint32_t inserted;         /* the table: entries ever, and entries in it */
+    uint16_t count;
+    uint8_t len; /* 0: there is none */
+    bool
+        may_keep; /* the block that comes is this one, and its owner may keep what it makes of it */
+    uint8_t bytes[H2_AGAIN_MAX];
+};
+
 /** The session's part of a stream, in its owner's object; zeroed before h2_events.begin gives it, or h2_session_open takes it. */
 struct h2_stream {
     struct h2_session *session;
@@ -93,6 +108,8 @@ struct h2_events {
     struct h2_stream *(*begin)(struct h2_session *s, uint32_t id);
     /** A field of its head or, with message.is_trailer, of its trailers. Borrowed. @return 0; MK_E_BAD, MK_E_NOMEM: the stream is reset */
     int (*field)(struct h2_stream *st, enum h2_field kind, const struct hpack_field *f);
+    /** All fields of its head are those that its owner gave this number by h2_stream_keep. NULL: it never does. @return false: they are gone, and come one by one */
+    bool (*again)(struct h2_stream *st, uint64_t number);
     /** Its head is whole; HALF_REMOTE: nothing follows. @return 0; MK_E_BAD: it is reset; MK_E_NOMEM: it is refused, and may be sent again (RFC 9113 section 8.7); a client's is reset */
     int (*head)(struct h2_stream *st);
     /** Bytes of its body; h2_stream_use when they are needed no more. @return 0; MK_E_NOMEM: it is reset */
@@ -123,9 +140,10 @@ struct h2_session {
     struct hpack_decoder decoder;
     struct hpack_encoder encoder;
     char *room; /* for fields, HPACK_FIELD_MAX bytes: the owner's, whenever bytes are received */
-    struct h2_out *out;                  /* where frames go; NULL: nowhere now, they wait */
-    struct h2_text late;                 /* frames that wait; its sum is the owner's */
-    struct h2_text part;                 /* the beginning of a field */
+    struct h2_out *out;  /* where frames go; NULL: nowhere now, they wait */
+    struct h2_text late; /* frames that wait; its sum is the owner's */
+    struct h2_text part; /* the beginning of a field */
+    struct h2_again again;
     struct h2_stream *chains[H2_CHAINS]; /* by their ids */
     struct h2_stream *over;              /* closed: to be swept */
     struct h2_stream *current; /* the stream of the frame that comes; NULL: nobody reads it */
@@ -136,6 +154,8 @@ struct h2_session {
     states_log_fn
         log; /* of its streams' states, each of which is a struct h2_stream; NULL, as at first: nobody reads it */
     const struct h2_growth *growth; /* of this session and others; NULL: without a bound */
+    struct h2_kept
+        *kept; /* the owner's, after h2_session_init, for all sessions of its thread; NULL: none */
     int64_t begun_ms;      /* when it began: our settings left; -1: they are acknowledged */
     int64_t asked_ms;      /* when our PING that measures left; -1: none is under way */
     int64_t now_ms;        /* the owner's, whenever bytes are received or used */
@@ -237,6 +257,10 @@ bool h2_session_open(struct h2_session *s, struct h2_stream *st) MK_MUST_USE;
 void h2_stream_reset(struct h2_stream *st, enum h2_error error);
 /** Bytes of its body were used: its peer may send more. */
 void h2_stream_use(struct h2_stream *st, size_t len);
+/** Inside of `head`: may the fields of this head be kept, for a block like this one? */
+bool h2_stream_may_keep(const struct h2_stream *st);
+/** They are, by this number. Only where they may be. */
+void h2_stream_keep(struct h2_stream *st, uint64_t number);
 /** Its owner has bytes again, or the end. */
 void h2_stream_resume(struct h2_stream *st);
 

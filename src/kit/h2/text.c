@@ -55,34 +55,11 @@ int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max)
     return 0;
 }
 
-/* Names and values are too short for a call of memcpy. The last bytes are copied twice where len is no power of two. */
-static inline char *put(char *dst, struct mk_str text)
-{
-    const char *p = text.p;
-    const size_t len = text.len;
-
-    if (len >= 16) {
-        for (size_t i = 0; i < len - 16; i += 16)
-            memcpy(dst + i, p + i, 16);
-        memcpy(dst + len - 16, p + len - 16, 16);
-    } else if (len >= 8) {
-        memcpy(dst, p, 8);
-        memcpy(dst + len - 8, p + len - 8, 8);
-    } else if (len >= 4) {
-        memcpy(dst, p, 4);
-        memcpy(dst + len - 4, p + len - 4, 4);
-    } else {
-        for (size_t i = 0; i < len; i++)
-            dst[i] = p[i];
-    }
-    return dst + len;
-}
-
 char *h2_put_line(char *dst, struct mk_str name, struct mk_str value)
 {
-    dst = put(dst, name);
+    dst = h2_put(dst, name);
     memcpy(dst, ": ", 2);
-    dst = put(dst + 2, value);
+    dst = h2_put(dst + 2, value);
     memcpy(dst, "\r\n", 2);
     return dst + 2;
 }

@@ -64,6 +64,7 @@ void h2_turns_add(struct h2_turns *t, struct h2_turn *turn)
     if (turn->is_waiting)
         return;
     turn->is_waiting = true;
+    t->waiting |= (uint8_t)(1U << urgency);
     turn->prev = place(t, turn);
     turn->next = turn->prev ? turn->prev->next : t->first[urgency];
     if (turn->prev)
@@ -91,27 +92,20 @@ void h2_turns_remove(struct h2_turns *t, struct h2_turn *turn)
         turn->next->prev = turn->prev;
     else
         t->last[urgency] = turn->prev;
+    if (!t->first[urgency])
+        t->waiting &= (uint8_t) ~(1U << urgency);
 }
 
 struct h2_turn *h2_turns_next(const struct h2_turns *t)
 {
-    for (int i = 0; i < H2_URGENCIES; i++) {
-        if (t->first[i])
-            return t->first[i];
-    }
-    return NULL;
+    return t->waiting ? t->first[__builtin_ctz(t->waiting)] : NULL;
 }
 
 bool h2_turns_are_shared(const struct h2_turns *t)
 {
-    const struct h2_turn *one = NULL;
+    const struct h2_turn *one = h2_turns_next(t);
 
-    for (int i = 0; i < H2_URGENCIES; i++) {
-        if (t->first[i] && (one || t->first[i]->next))
-            return true;
-        one = one ? one : t->first[i];
-    }
-    return false;
+    return one && (one->next || t->waiting & (t->waiting - 1));
 }
 
 void h2_turns_pass(struct h2_turns *t, struct h2_turn *turn)

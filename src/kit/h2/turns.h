@@ -29,6 +29,7 @@ struct h2_turn {
 
 struct h2_turns {
     struct h2_turn *first[H2_URGENCIES], *last[H2_URGENCIES];
+    uint8_t waiting; /* a bit for each urgency that has some */
 };
 
 /** Read a Priority field's value; what it does not name stays. What is no dictionary changes nothing (RFC 9218 section 4). */

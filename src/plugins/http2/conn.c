@@ -347,6 +347,7 @@ int http2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct 
         free_conn(c);
         return MK_E_NOMEM;
     }
+    c->channel.session.kept = &l->desk.kept;
     begin_trace(c);
     mk_stream_tell(stream, on_event, c);
     return 0;

@@ -180,7 +180,7 @@ static const char *feed(void)
 }
 
 /* A block of HEADERS whose fields are literals, which change no table. */
-static void put_block(unsigned flags, uint32_t id, const char *fields)
+static inline void put_block(unsigned flags, uint32_t id, const char *fields)
 {
     uint8_t block[512];
     size_t len = 0;
@@ -200,7 +200,7 @@ static void put_block(unsigned flags, uint32_t id, const char *fields)
     put_frame(&b, H2_HEADERS, flags | H2_FLAG_END_HEADERS, id, block, len);
 }
 
-static void put_number(unsigned type, uint32_t id, uint32_t number)
+static inline void put_number(unsigned type, uint32_t id, uint32_t number)
 {
     uint8_t payload[4];
 
