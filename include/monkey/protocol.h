@@ -91,6 +91,12 @@ struct mk_exchange_head {
      * among them and none that is not allowed.
      */
     bool is_judged;
+    /**
+     * The whole head as HTTP/1.1 has it: method and target as above, ` HTTP/1.1`, the fields and an empty line. Only for a head
+     * with neither upgrade, expects_continue nor takes_trailers, and without a body of a known length; fields is not read then. It
+     * is judged like any head. {NULL, 0}: it is made of the others
+     */
+    struct mk_str text;
 };
 
 /**

@@ -66,3 +66,18 @@ int mk_head_text(struct mk_buf *b, struct mk_str method, struct mk_str target, s
         (void)mk_buf_printf(b, "Content-Length: %zu\r\n", length);
     return mk_buf_append_str(b, MK_STR("\r\n"));
 }
+
+int mk_head_text_copy(struct mk_buf *b, struct mk_str method, struct mk_str target,
+                      struct mk_str text)
+{
+    char *to;
+
+    if (!is_word(method) || !is_word(target))
+        return MK_E_INVALID;
+    to = mk_buf_reserve(b, text.len);
+    if (!to)
+        return b->error;
+    (void)put(to, text);
+    b->len += text.len;
+    return 0;
+}

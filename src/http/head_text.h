@@ -18,5 +18,12 @@ enum mk_head_fields { MK_HEAD_FIELDS_ANY, MK_HEAD_FIELDS_JUDGED };
  */
 int mk_head_text(struct mk_buf *b, struct mk_str method, struct mk_str target, struct mk_str fields,
                  enum mk_head_fields known, size_t length) MK_MUST_USE;
+/**
+ * Append a head that is written already.
+ * @param text  begins with method and target
+ * @return as mk_head_text
+ */
+int mk_head_text_copy(struct mk_buf *b, struct mk_str method, struct mk_str target,
+                      struct mk_str text) MK_MUST_USE;
 
 #endif

@@ -142,6 +142,12 @@ static enum mk_head_fields known(const struct mk_exchange_head *head)
     return is_judged ? MK_HEAD_FIELDS_JUDGED : MK_HEAD_FIELDS_ANY;
 }
 
+static bool has_text(const struct mk_exchange_head *head)
+{
+    return head->size >= offsetof(struct mk_exchange_head, text) + sizeof(head->text) &&
+           head->text.len > 0;
+}
+
 static void write_upgrade(struct mk_buf *b, struct mk_str protocol)
 {
     (void)mk_buf_append_str(b, MK_STR("Connection: Upgrade\r\nUpgrade: "));
@@ -154,6 +160,8 @@ static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
     bool is_upgrade = wants_upgrade(head);
     int err;
 
+    if (has_text(head))
+        return mk_head_text_copy(b, head->method, head->target, head->text);
     if (is_upgrade && (head->has_body || !mk_field_is_name(head->upgrade)))
         return MK_E_INVALID;
     err =

@@ -104,10 +104,38 @@ static void a_full_buffer_is_told(void **state)
     mk_buf_fini(&b);
 }
 
+static void written_heads_are_copied_or_refused(void **state)
+{
+    static const struct {
+        struct mk_str method, target;
+        size_t max;
+        int err;
+    } copies[] = {
+        {MK_STR_INIT("GET"), MK_STR_INIT("/"), 4096, 0},
+        {MK_STR_INIT("GET"), MK_STR_INIT("/"), 4, MK_E_LIMIT},
+        {MK_STR_INIT("G T"), MK_STR_INIT("/"), 4096, MK_E_INVALID},
+        {MK_STR_INIT("GET"), MK_STR_INIT("/ /"), 4096, MK_E_INVALID},
+        {MK_STR_INIT("GET"), {NULL, 0}, 4096, MK_E_INVALID},
+    };
+    const struct mk_str text = MK_STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++) {
+        struct mk_buf b;
+
+        mk_buf_init(&b, copies[i].max);
+        assert_int_equal(mk_head_text_copy(&b, copies[i].method, copies[i].target, text),
+                         copies[i].err);
+        assert_true(copies[i].err < 0 ? b.len == 0 : mk_str_eq(mk_buf_str(&b), text));
+        mk_buf_fini(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_are_written_or_refused),
+        cmocka_unit_test(written_heads_are_copied_or_refused),
         cmocka_unit_test(framing_is_refused),
         cmocka_unit_test(judged_fields_are_not_looked_at),
         cmocka_unit_test(a_full_buffer_is_told),
