@@ -37,6 +37,17 @@ def read_frame(connection):
 
 def ask(connection, at_once, fields=AGAIN):
     connection.send(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, next(connection.ids), fields) for _ in range(at_once)))
+    read_ends(connection, at_once)
+
+
+def ask_for_others(connection, at_once):
+    """The same, but for paths that no table has."""
+    ids = [next(connection.ids) for _ in range(at_once)]
+    connection.send(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, i, b"\x82\x86\xc0\x04\x0e/a.txt?%07d\xbe" % i) for i in ids))
+    read_ends(connection, at_once)
+
+
+def read_ends(connection, at_once):
     ends = 0
     while ends < at_once:
         kind, flags = read_frame(connection)
@@ -49,23 +60,30 @@ def blocks_of_a_browser():
     return [encoder.encode(BROWSER) for _ in range(2)]
 
 
-def measure(tmp_path, at_once, first, again):
+def measure(tmp_path, at_once, first, once):
     if process.is_sanitized() or not executable.plugin("http2"):
         pytest.skip("another cost, or no such plugin")
     config = {"server": "Listen 127.0.0.1:0 h2\nWorkers 1\nMaxKeepAliveRequest 1000000", "files": {"a.txt": "Hello, World!"},
               "extra": {"plugins.load": section("PLUGINS", f"Load {executable.plugin('http2')}")}}
-    return counted.each(tmp_path, lambda connection: begin(connection, first), lambda connection: ask(connection, at_once, again),
+    return counted.each(tmp_path, lambda connection: begin(connection, first), once,
                         few=500 // at_once, many=2500 // at_once, **config) / at_once
 
 
 @pytest.mark.parametrize("at_once", [1, 32])
 def test_a_request_stays_in_budget(tmp_path, at_once):
-    each = measure(tmp_path, at_once, FIELDS, AGAIN)
+    each = measure(tmp_path, at_once, FIELDS, lambda connection: ask(connection, at_once))
     print(f"{each:.0f} instructions for a request over HTTP/2, {at_once} at a time; budget {budgets.HTTP2[at_once]}, aim {budgets.HTTP2_AIM[at_once]}")
     assert each <= budgets.HTTP2[at_once]
 
 
+def test_requests_for_other_paths_stay_in_budget(tmp_path):
+    each = measure(tmp_path, 32, FIELDS, lambda connection: ask_for_others(connection, 32))
+    print(f"{each:.0f} instructions for a request with another path each time over HTTP/2; budget {budgets.HTTP2_OTHERS}")
+    assert each <= budgets.HTTP2_OTHERS
+
+
 def test_a_request_of_a_browser_stays_in_budget(tmp_path):
-    each = measure(tmp_path, 32, *blocks_of_a_browser())
+    first, again = blocks_of_a_browser()
+    each = measure(tmp_path, 32, first, lambda connection: ask(connection, 32, again))
     print(f"{each:.0f} instructions for a request with {len(BROWSER)} fields over HTTP/2; budget {budgets.HTTP2_BROWSER}")
     assert each <= budgets.HTTP2_BROWSER

@@ -15,7 +15,10 @@
 enum {
     TRAILERS = 16 << 10, /* bytes of an answer's, at most */
     STATUS = 32,         /* of :status in a block, at most */
+    HOST_MAX = 1024,     /* of a name; no host's is that long */
 };
+
+static const struct mk_str version = MK_STR_INIT(" HTTP/1.1\r\n");
 
 static struct http2_stream *stream_of(void *arg)
 {
@@ -30,7 +33,7 @@ static struct http2_stream *whole(struct h2_stream *base)
 static struct h2_stream *begin(struct h2_session *session, uint32_t id)
 {
     struct http2_conn *c = http2_conn_of(session);
-    struct http2_stream *s = calloc(1, sizeof(*s));
+    struct http2_stream *s = http2_local_stream(c->local);
 
     (void)id;
     c->nrequests++;
@@ -82,16 +85,22 @@ void http2_stream_free(struct http2_stream *s)
     h2_text_free(&s->head);
     h2_text_free(&s->cookie);
     h2_text_free(&s->trailers);
-    free(s);
+    http2_local_keep_stream(s->conn->local, s);
 }
 
 /* ---- its head ---- */
+
+/* Bytes of the head, as HTTP/1.1 has it. */
+static inline size_t head_len(const struct http2_stream *s)
+{
+    return s->head.len - s->text_at + s->cookie.len;
+}
 
 /* The text has to grow, or the head is larger than any may be. */
 __attribute__((noinline)) static char *make_room(struct http2_stream *s, struct h2_text *to,
                                                  size_t len, int *err)
 {
-    size_t max = s->conn->max_head, all = s->head.len + s->cookie.len + len;
+    size_t max = s->conn->max_head, all = head_len(s) + len;
     char *room = all <= 2 * max ? h2_text_room(to, len) : NULL;
 
     s->is_large = s->is_large || all > max;
@@ -102,8 +111,7 @@ __attribute__((noinline)) static char *make_room(struct http2_stream *s, struct 
 /* Room at the end of a text for so many bytes. @return NULL: no memory, or the head is too large for any more. */
 static inline char *room_for(struct http2_stream *s, struct h2_text *to, size_t len, int *err)
 {
-    bool has_room =
-        s->head.len + s->cookie.len + len <= s->conn->max_head && len <= to->cap - to->len;
+    bool has_room = head_len(s) + len <= s->conn->max_head && len <= to->cap - to->len;
     char *room;
 
     *err = 0;
@@ -111,13 +119,6 @@ static inline char *room_for(struct http2_stream *s, struct h2_text *to, size_t 
     if (room)
         to->len += (uint32_t)len;
     return room;
-}
-
-static char *put(char *dst, struct mk_str text)
-{
-    if (text.len > 0)
-        memcpy(dst, text.p, text.len);
-    return dst + text.len;
 }
 
 static int keep(struct http2_stream *s, struct h2_text *to, struct mk_str text)
@@ -129,7 +130,7 @@ static int keep(struct http2_stream *s, struct h2_text *to, struct mk_str text)
         return 0;
     room = room_for(s, to, text.len, &err);
     if (room)
-        (void)put(room, text);
+        (void)h2_put(room, text);
     return err;
 }
 
@@ -160,19 +161,33 @@ static int keep_part(struct http2_stream *s, struct http2_part *to, struct mk_st
     return keep(s, &s->head, value);
 }
 
-/* :authority stands for Host (RFC 9113 section 8.3.1). */
+/* Of CONNECT, it is the authority. */
+static struct mk_str target_of(const struct http2_stream *s)
+{
+    return part(s, s->target.len > 0 ? s->target : s->authority);
+}
+
+/* The parts have come: the request line. :authority stands for Host (RFC 9113 section 8.3.1). */
 static int begin_fields(struct http2_stream *s)
 {
-    char host[1024];
-    struct mk_str name = part(s, s->authority);
+    const size_t host = s->authority.len;
+    const size_t line = s->method.len + 1 + target_of(s).len + version.len;
+    char *at;
+    int err;
 
-    s->fields_at = s->head.len;
-    if (name.len == 0)
-        return 0;
-    if (name.len > sizeof(host)) /* the text moves when it grows, and no host is that long */
+    if (host > HOST_MAX)
         return MK_E_BAD;
-    memcpy(host, name.p, name.len);
-    return keep_line(s, MK_STR("Host"), (struct mk_str){host, name.len});
+    s->text_at = s->fields_at = s->head.len;
+    at = room_for(s, &s->head, line + (host > 0 ? sizeof("Host: \r\n") - 1 + host : 0), &err);
+    if (!at)
+        return err;
+    s->fields_at += (uint32_t)line;
+    at = h2_put(at, part(s, s->method));
+    *at++ = ' ';
+    at = h2_put(h2_put(at, target_of(s)), version);
+    if (host > 0)
+        (void)h2_put_line(at, MK_STR("Host"), part(s, s->authority));
+    return 0;
 }
 
 /* Both may be there and must say the same; which of them is there decides nothing. */
@@ -270,8 +285,8 @@ static int add_too_much(struct http2_stream *s)
 
     if (!line)
         return MK_E_NOMEM;
-    memset(put(line, MK_STR("x: ")), 'x', max);
-    (void)put(line + 3 + max, MK_STR("\r\n"));
+    memset(h2_put(line, MK_STR("x: ")), 'x', max);
+    (void)h2_put(line + 3 + max, MK_STR("\r\n"));
     s->head.len += (uint32_t)max + 5;
     return 0;
 }
@@ -287,6 +302,61 @@ static int add_rest(struct http2_stream *s)
     if (err == 0 && text_is_word(part(s, s->protocol), MK_STR("websocket")))
         err = add_key(s);
     return err;
+}
+
+/* ---- the same head again ---- */
+
+/* Its block is like the last one that was kept. */
+static bool again(struct h2_stream *base, uint64_t number)
+{
+    struct http2_stream *s = whole(base);
+    const struct http2_again *a = &s->conn->local->again;
+    char *room;
+    int err;
+
+    if (a->number != number)
+        return false;
+    room = room_for(s, &s->head, a->len, &err);
+    if (!room)
+        return false;
+    memcpy(room, a->text, a->len);
+    s->method = (struct http2_part){0, a->method_len};
+    s->target = (struct http2_part){a->method_len + 1, a->target_len};
+    s->fields_at = (uint32_t)(a->method_len + 1 + a->target_len + version.len);
+    s->takes_trailers = a->takes_trailers;
+    return true;
+}
+
+static bool is_kept(const struct http2_again *a, const struct http2_stream *s, struct mk_str text)
+{
+    return a->len == text.len && a->method_len == s->method.len && a->target_len == s->target.len &&
+           a->takes_trailers == s->takes_trailers && memcmp(a->text, text.p, text.len) == 0;
+}
+
+static void keep_text(struct http2_again *a, const struct http2_stream *s, struct mk_str text)
+{
+    if (is_kept(a, s, text))
+        return;
+    memcpy(a->text, text.p, text.len);
+    a->len = (uint32_t)text.len;
+    a->method_len = s->method.len;
+    a->target_len = s->target.len;
+    a->takes_trailers = s->takes_trailers;
+    a->number++;
+}
+
+/* What its fields have become is what they would become again. */
+static void keep_head(struct http2_stream *s)
+{
+    struct http2_again *a = &s->conn->local->again;
+    const struct mk_str text = {s->head.p ? s->head.p + s->text_at : NULL,
+                                s->head.len - s->text_at};
+
+    if (!text.p || !h2_stream_may_keep(&s->base) || s->is_large || s->base.message.is_connect ||
+        s->expects_continue || text.len > HTTP2_AGAIN)
+        return;
+    keep_text(a, s, text);
+    h2_stream_keep(&s->base, a->number);
 }
 
 /* ---- as the server's carrier ---- */
@@ -442,19 +512,42 @@ static const struct mk_carrier carrier = {
 
 /* ---- what its client sends ---- */
 
+/* Is it as HTTP/1.1 has it, but for fields that the server adds? */
+static bool is_plain(const struct http2_stream *s)
+{
+    return !s->is_large && s->protocol.len == 0 && !s->expects_continue && !s->takes_trailers &&
+           (s->has_end || s->base.message.content_length <= 0);
+}
+
+static int end_text(struct http2_stream *s, struct mk_str *text)
+{
+    char *end = h2_text_room(&s->head, 2);
+
+    if (!end)
+        return MK_E_NOMEM;
+    memcpy(end, "\r\n", 2);
+    s->head.len += 2;
+    *text = (struct mk_str){s->head.p + s->text_at, s->head.len - s->text_at};
+    return 0;
+}
+
 static int head(struct h2_stream *base)
 {
     struct http2_stream *s = whole(base);
     struct mk_exchange_head head = {.size = sizeof(head)};
     int err = add_rest(s);
 
+    s->has_end = h2_stream_has_end(base);
+    if (err == 0)
+        keep_head(s);
+    if (err == 0 && is_plain(s))
+        err = end_text(s, &head.text);
     if (err < 0)
         return err;
-    s->has_end = h2_stream_has_end(base);
     s->is_connect = base->message.is_connect;
     head.upgrade = part(s, s->protocol);
     head.method = head.upgrade.len > 0 ? MK_STR("GET") : part(s, s->method);
-    head.target = s->target.len > 0 ? part(s, s->target) : part(s, s->authority); /* CONNECT */
+    head.target = target_of(s);
     head.fields = (struct mk_str){s->head.p + s->fields_at, s->head.len - s->fields_at};
     head.has_body = !s->has_end && !s->is_connect;
     head.content_length = base->message.content_length;
@@ -463,6 +556,7 @@ static int head(struct h2_stream *base)
     head.is_judged = true;
     err = mk_exchange_begin(&s->exchange, s->conn->conn, &head, &carrier, s);
     h2_text_give_back(&s->head, &s->conn->local->spare);
+    s->text_at = 0;
     h2_text_free(&s->cookie);
     return err == 0 || err == MK_E_NOMEM ? err : MK_E_BAD;
 }
@@ -571,6 +665,7 @@ static void over(struct h2_stream *base)
 const struct h2_events http2_stream_events = {
     .begin = begin,
     .field = field,
+    .again = again,
     .head = head,
     .data = data,
     .end = end_input,

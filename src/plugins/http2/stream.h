@@ -25,7 +25,9 @@ struct http2_stream {
     struct h2_text body;          /* what nobody has read */
     struct h2_text trailers;      /* of the answer */
     struct http2_part method, target, authority, protocol;
-    char key[24];       /* of WebSocket, which the answer of HTTP/1.1 proves to know; "": none */
+    char key[24]; /* of WebSocket, which the answer of HTTP/1.1 proves to know; "": none */
+    uint32_t
+        text_at; /* of head: its text as HTTP/1.1 has it, from the request line on; parts are before it */
     uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
     int64_t moved_ms;   /* when its client last took something, or began to be waited for */
     bool expects_continue, takes_trailers;
