@@ -4,13 +4,15 @@
 import contextlib
 import itertools
 import signal
+import socket
+import threading
 import time
 
 import pytest
 
 from harness import http
 from harness.backend import Backend, configured
-from harness.client import eventually, free_port
+from harness.client import PATIENCE, eventually, free_port
 from harness.content import noise
 from harness.h2_backend import H2Backend, Orderly, at_once, settings
 from harness.h2_front import ONE, client, frames, front, protocol  # noqa: F401
@@ -231,19 +233,25 @@ def test_a_large_body_is_not_sent_again(start):
 
 @pytest.mark.parametrize("how", ["close", "reset", "goaway"])
 def test_a_connection_that_ends_while_idle(start, protocol, how):
+    ended = threading.Semaphore(0)
+
     def serve(peer):
         peer.answer(peer.request().stream)
         if how == "reset":
             peer.reset()
         elif how == "goaway":
             peer.goaway(1)
+        else:
+            peer.sock.shutdown(socket.SHUT_RDWR)
+        ended.release()
 
     with H2Backend(serve) as backend:
         server = start(**front("", backend))
         with client(server, protocol) as c:
             for _ in range(5):
                 assert c.request("/", "POST", body=b"x").status == 200
-                time.sleep(0.02)
+                assert ended.acquire(timeout=PATIENCE)
+                c.request("*", "OPTIONS")  # the worker sees the end before this
         assert backend.connections == 5
 
 
