@@ -1116,18 +1116,18 @@ struct duda_cors {
 
    A call that fails stops the start of the server. */
 struct duda_api_guard {
-    /* Give each request a name: that of its field X-Request-Id, of at most 64 letters, digits, `.`, `_` and `-`, or a new
-       one. The answer has it in the same field, and lines of `journal` in "request". 0, -1. */
+    /* Give each request a request ID: that of its field X-Request-Id, of at most 64 letters, digits, `.`, `_` and `-`, or a
+       new one. The answer has it in the same field, and lines of `journal` in "request". 0, -1. */
     int (*request_id)(void);
-    /* [R] That name, until the end call-back has returned; NULL: none. */
+    /* [R] That ID, until the end call-back has returned; NULL: none. */
     const char *(*id)(duda_request_t *dr);
-    /* Let pages of other sites use these routes: fields of struct duda_cors, which is copied. What browsers ask before
-       (OPTIONS with Access-Control-Request-Method) is answered before all hooks, for each path of the group; 403 for other
+    /* CORS: let pages of other sites use these routes, by fields of struct duda_cors, which is copied. What browsers ask
+       before (OPTIONS with Access-Control-Request-Method) is answered before all hooks, for each path of the group; 403 for other
        origins. Answers name Origin in Vary. It replaces that of the group around. 0; -1: no origins, one with a path, or
        "*" with credentials. Fetch standard, section 3.2 */
     int (*cors)(const struct duda_cors *cors);
-    /* Let a client send so many requests at once, and regain as many in so many seconds; others are answered by 429 with
-       Retry-After. A client is an IPv4 address or a network of 64 bits: that of the connection, which a PROXY header may
+    /* A rate limit: let a client send so many requests at once, and regain as many in so many seconds; others are answered
+       by 429 with Retry-After. A client is an IPv4 address or a network of 64 bits: that of the connection, which a PROXY header may
        have named, or, from peers in TrustedProxies, the last one of X-Forwarded-For. The busiest 16,384 are remembered, on
        all workers together. 0; -1: no requests or no seconds, or more than a million. */
     int (*rate)(unsigned requests, unsigned seconds);
@@ -1135,8 +1135,8 @@ struct duda_api_guard {
        by 303, with `next`: the path and query that they asked for; NULL: none. What does not ask for text/html is answered
        by 401. 0; -1: no name, or session->init() was not called. */
     int (*login)(const char *name, const char *page);
-    /* Refuse by 403 what another site's page made a browser send: requests of methods other than GET, HEAD and OPTIONS
-       without a token of their session, in the form as csrf_token or in the field X-CSRF-Token. name: the value of the
+    /* Against CSRF: refuse by 403 what another site's page made a browser send, that is, requests of methods other than GET,
+       HEAD and OPTIONS without a token of their session, in the form as csrf_token or in the field X-CSRF-Token. name: the value of the
        session that says who has logged in: tokens end when it changes; NULL: none, so tokens end when a session begins,
        and when it gets a new id. 0; -1: session->init() was not called, or another name was given before. */
     int (*csrf)(const char *name);
