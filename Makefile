@@ -5,12 +5,21 @@
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: run test test-all build compile bench contest lint fuzz size static install uninstall clean
+.PHONY: run docs test test-all build compile bench contest lint fuzz size static install uninstall clean
 
-# Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
+# Serve the welcome site on http://localhost:2001/ until Ctrl-C, and at /docs/ what `make docs` wrote. ARGS="--port 8080" adds options.
 run: compile
-	@echo "Serving htdocs/$(if $(ARGS),, on http://localhost:2001/); Ctrl-C stops it"
-	@exec build/monkey $(ARGS)
+	@echo "Serving htdocs/$(if $(WITH_DOCS), and the documentation (/docs/))$(if $(ARGS),, on http://localhost:2001/); Ctrl-C stops it"
+	@exec build/monkey $(WITH_DOCS) $(ARGS)
+
+# Unless ARGS name another configuration.
+WITH_DOCS = $(if $(filter -c% -s% -o% --configdir% --serverconf% --one-shot%,$(ARGS)),,$(if $(wildcard build/docs/html.conf),-s $(CURDIR)/build/docs/html.conf))
+
+# The manual pages and guides as a site, which needs no server.
+docs:
+	@tools/deps --docs
+	@tools/docs_site build/docs/html
+	@echo "build/docs/html/index.html is the first page; make run serves them at http://localhost:2001/docs/"
 
 # The gate: what decides whether a change is right, in at most 15 minutes. TESTS=word runs only the steps whose name has that word.
 test:
