@@ -64,6 +64,7 @@ def faults(tree):
     docs.check_comments()
     docs.check_calls()
     docs.check_pages()
+    docs.check_style()
     docs.check_needs()
     docs.check_old_calls()
     docs.check_object_calls()
@@ -103,6 +104,8 @@ def test_the_tree_is_well(tree):
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
     ("README.md", "# Monkey", "# Monkey `src/none.c`", "there is no src/none.c"),
+    ("CONTRIBUTING.md", "# Contributing", "# Contributing `src/none.c`", "there is no src/none.c"),
+    ("docs/style.md", "S_ISDIR(st.st_mode)", "S_ISREG(st.st_mode)", "this is not in src/plugins/file/file.c: static bool is_folder"),
 ])
 def test_a_gap_is_told(tree, file, old, new, told):
     if "types.h" in file:
