@@ -32,7 +32,8 @@ LAYERS = {
 PURE_KIT = "kit/pure"
 
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
-# sees "kit/..." too: what several plugins are made of. So do clients of other servers, and packages of services see these: "data/...".
+# sees "kit/..." too: what several plugins are made of. So do the executable and clients of other servers, and packages of services see
+# these: "data/...".
 ON_PUBLIC = ["src/bin", "src/compat", "src/data", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
@@ -171,7 +172,7 @@ class Checker:
 
     def check_on_public(self, folder):
         home = self.tree / folder
-        sees_kit = home in (self.src / "data", self.src / "duda") or home.parent in (self.src / "plugins", self.src / "kit")
+        sees_kit = home in (self.src / "bin", self.src / "data", self.src / "duda") or home.parent in (self.src / "plugins", self.src / "kit")
         clients = ("data/",) if home in (self.src / "data", self.src / "duda") else ()
         is_pure = home == self.src / PURE_KIT
         for path in self.sources(folder):

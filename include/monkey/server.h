@@ -278,6 +278,26 @@ MK_API int mk_config_check(struct mk_config *config) MK_MUST_USE;
  */
 MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg);
 
+/** An error or a warning in a configuration. Texts are borrowed from it; they may have any bytes. Members are added at the end. */
+struct mk_config_fault {
+    const char *file; /* the source of the setting, such as "command line"; NULL: it is in none */
+    unsigned line, column; /* bytes, from 1; 0: of the whole file */
+    struct mk_str message; /* one sentence without full stop */
+    struct mk_str text;    /* the line, without its end; len 0: there is none */
+    bool is_warning;
+};
+
+/** The same as members, in the same order: for editors and other programs. */
+MK_API void mk_config_each_fault(const struct mk_config *config,
+                                 void (*fn)(void *arg, const struct mk_config_fault *fault),
+                                 void *arg);
+/**
+ * Where a key of [SERVER] is written, for a fault that only the surrounding program can find.
+ * @param fault  out: an error without a message; file NULL if the key is not written
+ */
+MK_API void mk_config_place(const struct mk_config *config, const char *key,
+                            struct mk_config_fault *fault);
+
 /**
  * Write the settings in force as configuration text, each with a comment that names its source.
  * @return 0; MK_E_NOMEM; MK_E_INVALID: not checked yet, or a server has taken it
@@ -285,6 +305,13 @@ MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void
 MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg) MK_MUST_USE;
 /** The same for all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
 MK_API int mk_config_dump_section(const struct mk_config *config, const char *section,
+                                  mk_text_fn fn, void *arg) MK_MUST_USE;
+/**
+ * The same for settings that are not as by default.
+ * @param section  NULL: all
+ * @return as mk_config_dump_section.
+ */
+MK_API int mk_config_dump_changed(const struct mk_config *config, const char *section,
                                   mk_text_fn fn, void *arg) MK_MUST_USE;
 
 /** Facts of [SERVER] for the executable. Strings are borrowed from the configuration. After a check. */

@@ -13,6 +13,7 @@
 #include "service.h"
 #include "signals.h"
 #include "systemd.h"
+#include "verdict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +104,7 @@ static int judge_user(struct program *p)
         char text[128];
 
         (void)snprintf(text, sizeof(text), "User: there is no account \"%.64s\"", user);
-        mk_config_fault_of(p->config, "User", text, mk_report_text, NULL);
+        mk_verdict_of_key(p->config, "User", text);
         return -1;
     }
     p->becomes_other = is_root && p->identity.uid != 0;
@@ -126,10 +127,10 @@ static int load(struct program *p)
     if (err == 0)
         err = mk_configure(&p->options, &p->host, NULL, &p->config);
     if (err < 0) {
-        mk_report("%s", mk_error_text(err));
+        mk_verdict_error(mk_error_text(err));
         return -1;
     }
-    mk_config_faults(p->config, mk_report_text, NULL);
+    mk_verdict_faults(p->config);
     if (err > 0 || mk_config_facts(p->config, &p->facts) < 0)
         return -1;
     return judge_user(p);
@@ -302,7 +303,7 @@ static void test_reach(struct program *p)
 
     if (pid == 0) {
         if (mk_privileges_drop(&p->identity, false) == 0)
-            mk_config_unreachable(p->config, mk_report_text, NULL);
+            mk_config_unreachable(p->config, mk_verdict_warning, NULL);
         _exit(0);
     }
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -313,8 +314,9 @@ static void test_reach(struct program *p)
 static int dump(const struct program *p)
 {
     const char *section = p->options.section;
-    int err = section ? mk_config_dump_section(p->config, section, write_stdout, NULL)
-                      : mk_config_dump(p->config, write_stdout, NULL);
+    int err = p->options.is_changed ? mk_config_dump_changed(p->config, section, write_stdout, NULL)
+              : section             ? mk_config_dump_section(p->config, section, write_stdout, NULL)
+                                    : mk_config_dump(p->config, write_stdout, NULL);
 
     if (err == MK_E_NOENT)
         mk_report("there is no section [%s] in this configuration", section);
@@ -326,13 +328,10 @@ static int act(struct program *p)
     switch (p->options.action) {
     case MK_ACTION_TEST:
         test_reach(p);
-        if (p->facts.warnings == 0)
-            (void)mk_print("configuration is fine\n");
-        else
-            (void)mk_print("configuration is fine, with %zu warning%s\n", p->facts.warnings,
-                           p->facts.warnings == 1 ? "" : "s");
+        mk_verdict_end(true, p->facts.warnings);
         /* those that load by themselves are in no list */
-        if (mk_config_dump_section(p->config, "PLUGINS", write_stdout, NULL) == MK_E_NOMEM)
+        if (!p->options.is_json &&
+            mk_config_dump_section(p->config, "PLUGINS", write_stdout, NULL) == MK_E_NOMEM)
             return 1;
         break;
     case MK_ACTION_DUMP:
@@ -362,7 +361,9 @@ int main(int argc, char **argv)
     mk_crash_stack();
     mk_systemd_take(&program.sockets);
     init(&program);
+    mk_verdict_begin(program.options.is_json);
     if (load(&program) < 0) {
+        mk_verdict_end(false, 0);
         mk_config_free(program.config);
         return 1;
     }

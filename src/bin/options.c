@@ -15,7 +15,9 @@ enum kind {
     ONE_SHOT,
     DAEMON,
     TEST,
+    JSON,
     DUMP,
+    CHANGED,
     MAKE_CERT,
     BUILD,
     VERSION,
@@ -49,7 +51,9 @@ static const struct row rows[] = {
     {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start even if another process listens on the port"},
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
     {'t', .name = "test", .kind = TEST, .help = "check the configuration and exit"},
+    {0, .name = "json", .kind = JSON, .help = "with --test: print the result as JSON"},
     {0, .name = "dump", .kind = DUMP, .help = "print the effective settings, or those of a SECTION that follows, and exit"},
+    {0, .name = "changed", .kind = CHANGED, .help = "with --dump: only settings that are not as by default"},
     {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate for the names that follow"},
     {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
@@ -173,8 +177,14 @@ static int apply(struct mk_options *options, const struct row *row, const char *
     case TEST:
         options->action = MK_ACTION_TEST;
         return MK_OPTIONS_GO;
+    case JSON:
+        options->is_json = true;
+        return MK_OPTIONS_GO;
     case DUMP:
         options->action = MK_ACTION_DUMP;
+        return MK_OPTIONS_GO;
+    case CHANGED:
+        options->is_changed = true;
         return MK_OPTIONS_GO;
     case MAKE_CERT:
         options->action = MK_ACTION_MAKE_CERT;
@@ -189,6 +199,16 @@ static int apply(struct mk_options *options, const struct row *row, const char *
         return print_help();
     }
     return 1;
+}
+
+/* An option that says more about another one is alone. */
+static const char *alone(const struct mk_options *options)
+{
+    if (options->is_json && options->action != MK_ACTION_TEST)
+        return "--json needs --test";
+    if (options->is_changed && options->action != MK_ACTION_DUMP)
+        return "--changed needs --dump";
+    return NULL;
 }
 
 int mk_options_parse(struct mk_options *options, int argc, char **argv)
@@ -207,6 +227,10 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         result = apply(options, row, optarg);
         if (result != MK_OPTIONS_GO)
             return result;
+    }
+    if (alone(options)) {
+        mk_report("option %s; see monkey --help", alone(options));
+        return 1;
     }
     if (options->action == MK_ACTION_DUMP && optind < argc)
         options->section = argv[optind++];

@@ -20,6 +20,8 @@ struct mk_override {
 struct mk_options {
     enum mk_action action;
     bool daemon;
+    bool is_json;                  /* MK_ACTION_TEST: its result as JSON */
+    bool is_changed;               /* MK_ACTION_DUMP: without what is as by default */
     const char *section;           /* MK_ACTION_DUMP: that one alone; NULL: all */
     const char *one_shot;          /* directory to serve without a configuration; NULL: none */
     const char *cert_dir;          /* MK_ACTION_MAKE_CERT: where to... */

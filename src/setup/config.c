@@ -401,12 +401,44 @@ MK_AT_START void mk_config_faults(const struct mk_config *config, mk_text_fn fn,
         show(fault, fn, arg);
 }
 
+static struct mk_config_fault as_fault(const struct mk_origin *at)
+{
+    return (struct mk_config_fault){
+        .file = at->file, .line = at->line, .column = at->column, .text = at->text};
+}
+
+MK_AT_START void mk_config_each_fault(const struct mk_config *config,
+                                      void (*fn)(void *arg, const struct mk_config_fault *fault),
+                                      void *arg)
+{
+    for (const struct mk_fault *at = config->faults.first; at; at = at->next) {
+        struct mk_config_fault fault = as_fault(&at->at);
+
+        fault.message = mk_str_from(at->message);
+        fault.is_warning = at->is_warning;
+        fn(arg, &fault);
+    }
+}
+
+static struct mk_origin place_of(const struct mk_config *config, const char *key)
+{
+    const struct mk_setting *s = mk_tree_find(&config->source.server, "SERVER", key);
+
+    return s ? s->value_at : (struct mk_origin){0};
+}
+
+MK_AT_START void mk_config_place(const struct mk_config *config, const char *key,
+                                 struct mk_config_fault *fault)
+{
+    const struct mk_origin at = place_of(config, key);
+
+    *fault = as_fault(&at);
+}
+
 MK_AT_START void mk_config_fault_of(const struct mk_config *config, const char *key,
                                     const char *message, mk_text_fn fn, void *arg)
 {
-    const struct mk_setting *s = mk_tree_find(&config->source.server, "SERVER", key);
-    const struct mk_fault fault = {.at = s ? s->value_at : (struct mk_origin){0},
-                                   .message = message};
+    const struct mk_fault fault = {.at = place_of(config, key), .message = message};
 
     show(&fault, fn, arg);
 }

@@ -14,8 +14,11 @@ struct dump {
     mk_text_fn fn;
     void *arg;
     struct mk_arena scratch;
-    const char *only;  /* a section; NULL: all */
-    const char *place; /* the file of what follows; NULL: was said */
+    const char *only;    /* a section; NULL: all */
+    const char *place;   /* the file of what follows; NULL: was said */
+    const char *section; /* of what follows; NULL: was said */
+    bool is_changed;     /* only what is not as by default */
+    bool is_there;       /* a section of that name, whatever is said of it */
     bool failed, any;
 };
 
@@ -36,8 +39,20 @@ static void say(struct dump *d, const char *fmt, ...)
         d->fn(d->arg, line, (size_t)len);
 }
 
+static void say_section(struct dump *d)
+{
+    if (!d->section)
+        return;
+    if (d->place)
+        say(d, "%s# %s", d->any ? "\n" : "", d->place);
+    say(d, "\n[%s]\n", d->section);
+    d->place = d->section = NULL;
+    d->any = true;
+}
+
 static void say_origin(struct dump *d, const struct mk_origin *at)
 {
+    say_section(d);
     if (at->line)
         say(d, "    # %s:%u\n", at->file, at->line);
     else
@@ -87,6 +102,34 @@ static bool dump_written(struct dump *d, const struct mk_field *f, const struct 
     return any;
 }
 
+static void say_default(struct dump *d, const struct mk_field *f, const char *value)
+{
+    if (d->is_changed)
+        return;
+    say_section(d);
+    say(d, "    # default\n    %s %s\n", f->name, written(d, value));
+}
+
+/* @param value  as mk_field_format writes it */
+static bool is_default(const struct mk_field *f, const char *value)
+{
+    const struct mk_str texts[] = {mk_str_from(value), mk_str_from(f->fallback)};
+    int64_t numbers[2];
+
+    if (!f->fallback)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        if (f->type == MK_FIELD_TIME && mk_read_time(texts[i], &numbers[i]) < 0)
+            return false;
+        if (f->type == MK_FIELD_SIZE &&
+            mk_read_size(texts[i], f->flags & MK_FIELD_KB ? 1024 : 1, &numbers[i]) < 0)
+            return false;
+    }
+    if (f->type == MK_FIELD_TIME || f->type == MK_FIELD_SIZE)
+        return numbers[0] == numbers[1];
+    return mk_str_eq(texts[0], texts[1]);
+}
+
 static void dump_field(struct dump *d, const struct mk_field *f, const struct mk_section *s,
                        const void *settings)
 {
@@ -95,7 +138,7 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
 
     if (!settings || f->type == MK_FIELD_CUSTOM || (f->flags & MK_FIELD_REPEAT)) {
         if (!dump_written(d, f, s) && f->fallback && settings)
-            say(d, "    # default\n    %s %s\n", f->name, f->fallback);
+            say_default(d, f, f->fallback);
         return;
     }
     value = mk_field_format(f, settings, &d->scratch);
@@ -103,12 +146,14 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
         d->failed = true;
     if (!value || !*value)
         return;
-    if (source)
-        say_origin(d, &source->value_at);
-    else if (f->fallback)
-        say(d, "    # default\n");
-    else
+    if (!source) {
+        if (f->fallback)
+            say_default(d, f, value);
         return;
+    }
+    if (d->is_changed && is_default(f, value))
+        return;
+    say_origin(d, &source->value_at);
     say(d, "    %s %s\n", f->name, written(d, value));
 }
 
@@ -118,11 +163,10 @@ static bool dump_section(struct dump *d, const struct mk_section_spec *spec,
 {
     if (d->only && !mk_str_ieq(mk_str_from(spec->name), mk_str_from(d->only)))
         return false;
-    if (d->place)
-        say(d, "%s# %s", d->any ? "\n" : "", d->place);
-    d->place = NULL;
-    d->any = true;
-    say(d, "\n[%s]\n", spec->name);
+    d->is_there = true;
+    d->section = spec->name;
+    if (!d->is_changed)
+        say_section(d);
     for (size_t i = 0; i < spec->nfields; i++)
         dump_field(d, &spec->fields[i], s, settings);
     return true;
@@ -141,7 +185,7 @@ static void dump_core(struct dump *d, const struct mk_section_spec *spec,
 static void begin_place(struct dump *d, const char *name)
 {
     d->place = name;
-    if (d->only || !name)
+    if (d->only || d->is_changed || !name)
         return;
     say(d, "%s# %s", d->any ? "\n" : "", name);
     d->any = true;
@@ -175,7 +219,7 @@ static void dump_mimes(struct dump *d, const struct mk_tree *tree)
     }
     for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next, count++)
         file = at->value_at.file;
-    if (count > 0)
+    if (count > 0 && !d->is_changed)
         say(d, "\n# %zu types as in %s; monkey --dump MIMETYPES shows them\n", count, file);
 }
 
@@ -186,7 +230,7 @@ static void dump_loads(struct dump *d, const struct mk_config *config)
         mk_section_find(config->source.plugins.first, mk_str_from(mk_spec_plugins.name));
     bool is_begun = s && s->first && dump_section(d, &mk_spec_plugins, s, NULL);
 
-    for (size_t i = 0; i < config->snapshot.nplugins; i++) {
+    for (size_t i = 0; i < config->snapshot.nplugins && !d->is_changed; i++) {
         const struct mk_loaded *p = &config->snapshot.plugins[i];
         const struct mk_want *want = p->draft->want;
         struct mk_str line;
@@ -274,11 +318,25 @@ MK_AT_START int mk_config_dump(const struct mk_config *config, mk_text_fn fn, vo
     return dump_all(&d, config);
 }
 
+static int dump_some(struct dump *d, const struct mk_config *config)
+{
+    int err = dump_all(d, config);
+
+    return err < 0 ? err : d->is_there ? 0 : MK_E_NOENT;
+}
+
 MK_AT_START int mk_config_dump_section(const struct mk_config *config, const char *section,
                                        mk_text_fn fn, void *arg)
 {
     struct dump d = {.fn = fn, .arg = arg, .only = section};
-    int err = dump_all(&d, config);
 
-    return err < 0 ? err : d.any ? 0 : MK_E_NOENT;
+    return dump_some(&d, config);
+}
+
+MK_AT_START int mk_config_dump_changed(const struct mk_config *config, const char *section,
+                                       mk_text_fn fn, void *arg)
+{
+    struct dump d = {.fn = fn, .arg = arg, .only = section, .is_changed = true};
+
+    return dump_some(&d, config);
 }

@@ -127,3 +127,43 @@ def test_a_section_that_is_not_there(tmp_path):
     config = Config(tmp_path)
     config.write()
     assert dump_of(config.folder, "FASTCGI_SERVER") == (1, "", "monkey: there is no section [FASTCGI_SERVER] in this configuration\n")
+
+
+def changed(folder, *section):
+    result = process.run("--configdir", folder, "--dump", "--changed", *section)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_only_what_is_not_as_by_default(tmp_path):
+    config = Config(tmp_path)
+    config.write(**FULL)
+    code, text, _ = changed(config.folder)
+    assert code == 0 and "# default" not in text
+    assert set(settings(text)) < set(settings(dump(config.folder)))
+    assert "Workers 3" in text and "ServerName b.org" in text and "SymLink" not in text
+
+
+def test_a_default_that_is_written_is_not_changed(tmp_path):
+    """in whatever unit it is written"""
+    config = Config(tmp_path)
+    config.write(server="Timeout 15000ms\nMaxBodySize 8192K\nMaxRequestSize 32\nKeepAlive ON\nScheduler reuseport\n"
+                        "KeepAliveTimeout 6\nMaxHeaders 101", host="Indexfile index.html", handlers="", error_pages="")
+    code, text, _ = changed(config.folder, "SERVER")
+    words = [line.split()[0] for line in settings(text)]
+    assert code == 0 and {"KeepAliveTimeout", "MaxHeaders"} <= set(words)
+    assert not {"Timeout", "MaxBodySize", "MaxRequestSize", "KeepAlive", "Scheduler"} & set(words), text
+
+
+def test_what_is_changed_of_one_section(tmp_path):
+    config = Config(tmp_path)
+    config.write(**FULL)
+    code, text, _ = changed(config.folder, "HOST")
+    assert code == 0 and text.count("[HOST]") == 2 and "[SERVER]" not in text and "Workers" not in text
+    assert changed(config.folder, "NOTHING")[0] == 1
+
+
+def test_a_section_without_changes_is_not_named(tmp_path):
+    config = Config(tmp_path)
+    config.write()
+    code, text, _ = changed(config.folder)
+    assert code == 0 and "[HANDLERS]" not in text and "[ERROR_PAGES]" not in text
