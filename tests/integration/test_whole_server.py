@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from harness import applications, certificates, peers, process, tools
+from harness import applications, certificates, peers, process
 from harness.backend import Backend
 from harness.client import free_ports
 from harness.config import RIGHTS, write_files
+from harness.named import Named
 
 EXAMPLE = process.TREE / "examples" / "from-nginx"
 TEXTS = {name: (EXAMPLE / f"{name}.conf").read_text() for name in ("nginx", "monkey")}
@@ -36,30 +37,6 @@ def lines(name):
 def test_it_is_shorter():
     assert len(lines("monkey")) < 0.6 * len(lines("nginx")), (len(lines("monkey")), len(lines("nginx")))
     assert len(TEXTS["monkey"]) < 0.5 * len(TEXTS["nginx"])
-
-
-class Peer:
-    """nginx or Monkey: where it is, and what it answers to curl."""
-
-    def __init__(self, plain, secure):
-        self.ports = {"http": plain, "https": secure}
-
-    def ask(self, url, *options):
-        """(status, fields, body)"""
-        scheme, host, path = re.fullmatch(r"(https?)://([\w.]+)(/.*)", url).groups()
-        port = self.ports[scheme]
-        done = tools.run("curl", "--silent", "--show-error", "--insecure", "--max-time", "20", "--include", "--http1.1", "--path-as-is",
-                         "--connect-to", f"{host}:{443 if scheme == 'https' else 80}:127.0.0.1:{port}", *options, url)
-        head, _, body = done.stdout.decode("latin-1").partition("\r\n\r\n")
-        first, *fields = head.split("\r\n")
-        assert first.startswith("HTTP/"), done.stderr
-        return int(first.split()[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in fields)}, body
-
-
-    def statuses(self, url, count):
-        """Of requests that follow each other on one connection."""
-        _, _, text = self.ask(f"{url}?[1-{count}]", "--write-out", "\n%{http_code}\n")
-        return [int(line) for line in text.splitlines() if re.fullmatch(r"\d{3}", line)]
 
 
 def serve_a_socket(conn, request):
@@ -108,7 +85,7 @@ def monkey(places, start):
     text = re.sub(r"ErrorLog .*", "ErrorLog stderr", replaced("monkey", [*places, ("Listen 80\n    Listen 443 tls h2\n", listen)]))
     mime = (process.TREE / "conf" / "monkey.mime").read_text()
     start(extra={"monkey.conf": text, "monkey.mime": mime, "sites/default": None, "plugins.load": None})
-    return Peer(plain, secure)
+    return Named(plain, secure)
 
 
 @pytest.fixture
@@ -119,7 +96,7 @@ def nginx(places, tmp_path):
                               ("listen 443 ", f"listen 127.0.0.1:{secure} "), ("/run/nginx.pid", tmp_path / "nginx" / "pid")])
     with contextlib.ExitStack() as stack:
         stack.enter_context(peers.nginx_as_written(tmp_path / "nginx", text, plain))
-        yield Peer(plain, secure)
+        yield Named(plain, secure)
 
 
 WWW, SHOP = "https://www.example.org", "https://shop.example.org"
