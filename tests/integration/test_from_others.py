@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from harness import certificates, process, secured
+from harness import certificates, process, secured, written
 from harness.backend import Backend
 from harness.client import free_port
 
-PAGES = {name: (process.TREE / "docs" / f"from-{name}.md").read_text() for name in ("nginx", "apache", "monkey-1")}
+PAGES = {name: written.page(f"from-{name}") for name in ("nginx", "apache", "monkey-1")}
 PLUGINS = ("tls", "http2", "rewrite", "compress", "file", "mandril", "fastcgi", "logger", "proxy_reverse", "auth", "cgi", "dirlisting")
 
 pytestmark = [
@@ -19,16 +19,12 @@ pytestmark = [
 
 
 def files_of(page, title):
-    part = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGES[page], re.M | re.S)[1]
-    return dict(re.findall(r"^`([\w./]+)`:\n\n```\n(.*?)^```", part, re.M | re.S))
+    return written.files(re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGES[page], re.M | re.S)[1])
 
 
 def config_of(page, title, *places):
-    """What `start` needs. places: (text of the page, what stands for it here)"""
-    texts = files_of(page, title)
-    for old, new in places:
-        assert any(old in text for text in texts.values()), old
-        texts = {name: text.replace(old, str(new)) for name, text in texts.items()}
+    """What `start` needs. places: as for written.moved."""
+    texts = written.moved(files_of(page, title), *places)
     if "plugins.load" in texts:
         texts["plugins.load"] = re.sub(r"Load (\w+)", lambda m: f"Load {process.plugin(m[1])}", texts["plugins.load"])
     return {"extra": {**({} if "sites/default" in texts else {"sites/default": None}), **texts}}
@@ -46,15 +42,6 @@ def plainly(server, target):
     plain = next(address for address in server.addresses if address.startswith("127.0.0.2"))
     with server.connect(("127.0.0.2", int(plain.rpartition(":")[2]))) as connection:
         return connection.request(target)
-
-
-def assert_fine(folder, texts):
-    for name, text in {"monkey.mime": "[MIMETYPES]\n    html text/html\n", **texts}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        if text is not None:
-            (folder / name).write_text(text)
-    result = process.run("--configdir", folder, "--test")
-    assert result.returncode == 0 and result.stdout.startswith("configuration is fine\n"), result.stdout + result.stderr
 
 
 # ---- nginx ----
@@ -96,7 +83,7 @@ def test_wordpress_is_checked(tmp_path):
     (tmp_path / "log").mkdir()
     config = config_of("nginx", "WordPress", ("/srv/wordpress", tmp_path), ("/var/log", tmp_path / "log"),
                        ("Listen 80", "Listen 127.0.0.1:0"))
-    assert_fine(tmp_path / "conf", config["extra"])
+    written.assert_fine(tmp_path / "conf", config["extra"])
 
 
 @pytest.mark.parametrize("title", re.findall(r"^## (.*)\n\n```nginx", PAGES["nginx"], re.M))
@@ -164,7 +151,7 @@ def test_a_whole_site_of_monkey_1_is_checked(tmp_path):
     (tmp_path / "404.html").write_text("lost")
     config = config_of("monkey-1", "A whole site", ("/srv/www", tmp_path), ("/var/log", tmp_path / "log"), ("/run/", f"{tmp_path}/"),
                        ("Port 2001", "Listen 127.0.0.1\n    Port 2001"))
-    assert_fine(tmp_path / "conf", config["extra"])
+    written.assert_fine(tmp_path / "conf", config["extra"])
 
 
 # ---- the tables ----
