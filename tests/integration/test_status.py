@@ -12,16 +12,15 @@ import shutil
 import signal
 import subprocess
 import time
-import urllib.parse
 
 import pytest
 
-from harness import certificates, fastcgi, http, process, secured
+from harness import certificates, fastcgi, http, process, prometheus, secured
 from harness import plugins as test_plugins
 from harness.backend import backends, servers
 from harness.cgi import load as load_cgi
 from harness.cgi import start_site
-from harness.client import Connection, eventually, free_port
+from harness.client import Connection, eventually
 from harness.config import section
 from harness.http2 import Frames
 
@@ -565,35 +564,12 @@ def test_health_is_not_logged(start, lines, logged):
 
 @pytest.mark.limit(120)
 def test_prometheus_scrapes(start, tmp_path):
-    if not shutil.which("prometheus"):
-        pytest.skip("needs prometheus")
     server = start(**configured())
     for _ in range(5):
         server.get("/a.txt")
-    port = free_port()
-    (tmp_path / "prometheus.yml").write_text(
-        "global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: monkey\n    static_configs:\n"
-        f"      - targets: ['127.0.0.1:{server.port}']\n")
-    log = (tmp_path / "prometheus.log").open("w")
-    tracker = subprocess.Popen(["prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data",
-                                f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-
-    def ask(query):
-        try:
-            with Connection(("127.0.0.1", port)) as connection:
-                answer = connection.request("/api/v1/query?query=" + urllib.parse.quote(query))
-        except OSError:
-            return None
-        if answer.status != 200:
-            return None
-        return [(one["metric"], float(one["value"][1])) for one in json.loads(answer.body)["data"]["result"]]
-
-    try:
-        assert eventually(lambda: [v for _, v in ask('up{job="monkey"}') or []] == [1], within=60, every=0.5), (
-            tmp_path / "prometheus.log").read_text()
-        assert ask('monkey_site_responses_total{status="2xx"}')[0][1] >= 5
-        assert ask('histogram_quantile(0.5, monkey_site_duration_seconds_bucket)')[0][1] > 0
-        assert ask('scrape_samples_scraped{job="monkey"}')[0][1] > 50
-    finally:
-        tracker.terminate()
-        tracker.wait(timeout=30)
+    with prometheus.running(tmp_path, "global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: monkey\n    static_configs:\n"
+                                      f"      - targets: ['127.0.0.1:{server.port}']\n") as tracker:
+        assert eventually(lambda: tracker.values('up{job="monkey"}') == [1], within=60, every=0.5), tracker.log()
+        assert tracker.values('monkey_site_responses_total{status="2xx"}')[0] >= 5
+        assert tracker.values('histogram_quantile(0.5, monkey_site_duration_seconds_bucket)')[0] > 0
+        assert tracker.values('scrape_samples_scraped{job="monkey"}')[0] > 50
