@@ -38,7 +38,11 @@ class Clients:
             thread.start()
         return self
 
-    def __exit__(self, *_):
+    def stop(self):
+        """Before what they ask ends."""
         self._stop.set()
         for thread in self._threads:
             thread.join(60)
+
+    def __exit__(self, *_):
+        self.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real servers as backends: nginx, Node.js, uvicorn. Each is ended by its pid."""
+"""Real servers around ours: nginx, Node.js, uvicorn, gunicorn, HAProxy. Each is ended by its pid."""
 
 import contextlib
 import os
@@ -67,6 +67,32 @@ def nginx_as_written(folder, text, port):
     conf.write_text(f"{user}daemon off;\n{text}".replace("http {\n", "http {\n" + temps, 1))
     with _running(_launch_at(port, [tools.require("nginx"), "-p", folder, "-c", conf, "-e", log], log)):
         yield
+
+
+@contextlib.contextmanager
+def haproxy(folder, text, bind):
+    """With a whole haproxy.cfg; the port in place of this line. It checks its servers before it passes anything on."""
+    folder.mkdir(exist_ok=True)
+    assert bind in text
+
+    def launch(port):
+        (folder / "haproxy.cfg").write_text(text.replace(bind, f"bind 127.0.0.1:{port}"))
+        return port, _launch_at(port, [tools.require("haproxy"), "-db", "-f", folder / "haproxy.cfg"], folder / "log")
+
+    port, process = ports.on_free(launch)
+    with _running(process):
+        yield port
+
+
+@contextlib.contextmanager
+def command(folder, words, accepts, **env):
+    """A server that a shell starts with these words, in a folder. accepts: whether it serves already."""
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen(["sh", "-c", f"exec {words}"], cwd=folder, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=log, start_new_session=True)
+    with _running(process):
+        assert eventually(lambda: accepts() or process.poll() is not None) and process.poll() is None, (folder / "log").read_text()
+        yield process
 
 
 @contextlib.contextmanager
