@@ -44,7 +44,7 @@ static int read_body(struct mk_request *r, const struct mk_json_bounds *bounds,
                      const struct mk_json_value **root, struct mk_json_fault *fault)
 {
     struct mk_str body;
-    size_t held;
+    size_t held = 0;
     int err;
 
     if (mk_request_content_length(r) != 0 && !is_json(r))
