@@ -157,6 +157,21 @@ void mk_plugin_warn_of_pattern(struct mk_setup *ctx, struct mk_str pattern,
             key, (int)pattern.len, pattern.p);
 }
 
+/* With the text, since a plugin may give a place that lasts as long as its call. */
+static int keep_place(struct mk_route *route, const struct mk_origin *at, struct mk_setup *ctx)
+{
+    struct mk_origin *copy;
+
+    if (!at)
+        return 0;
+    copy = mk_arena_alloc(ctx->faults->arena, sizeof(*copy));
+    if (!copy)
+        return MK_E_NOMEM;
+    *copy = *at;
+    route->at = copy;
+    return 0;
+}
+
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,
                         void *data, const struct mk_origin *at, const char *key)
 {
@@ -171,7 +186,7 @@ int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct
         ctx, &route.match, mk_str_has_prefix(pattern, MK_STR("@")) ? no_path : pattern, at, key);
 
     route.pattern = mk_setup_copy(ctx, pattern);
-    if (!route.pattern.p)
+    if (!route.pattern.p || keep_place(&route, at, ctx) < 0)
         return MK_E_NOMEM;
     if (list != &check->global || check->site->index == 0)
         mk_plugin_warn_of_pattern(ctx, pattern, at, key);

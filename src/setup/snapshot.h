@@ -23,7 +23,8 @@ struct mk_route {
     struct mk_str pattern; /* as written; "@name": for TryFiles, which calls it by that name */
     struct mk_pattern match;
     struct mk_hooked who;
-    void *data; /* for its on_handle */
+    void *data;                 /* for its on_handle */
+    const struct mk_origin *at; /* while the configuration is checked; NULL: nowhere */
 };
 
 /** A site, or what it is in a place that a [LOCATION] names: a variant, with settings and hooks of its own. */
