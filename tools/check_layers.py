@@ -40,7 +40,7 @@ ON_PUBLIC = ["src/bin", "src/compat", "src/data", "src/kit/*", "src/plugins/*", 
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
 # drives them, which lies beside the rooms of tests.
 ROOMS = {
-    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "carried", "memory", "h1", "events", "run"],
+    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "carried", "memory", "h1", "events", "run", "explain"],
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "links", "backends", "statistics", "exchange"],

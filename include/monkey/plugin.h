@@ -89,8 +89,12 @@ enum mk_traits {
     MK_TRAIT_PARTS = 4,
     /* on_handle answers every request, so lines after one that has all of their paths are never asked: --test warns. */
     MK_TRAIT_ANSWERS = 8,
+    /* start and worker_start, and hooks of connections and requests, read files at most and change nothing outside of the
+     * process: mk_config_explain calls them as they are, for a single request. */
+    MK_TRAIT_PURE = 16,
 };
 
+struct mk_explain;
 struct mk_head;
 struct mk_metric;
 struct mk_protocol;
@@ -225,6 +229,18 @@ struct mk_plugin {
 
     /** Called after check_site of the last site, with the same duties as check: for what no site has used. */
     int (*check_end)(struct mk_setup *setup);
+
+    /* ---- explanations ---- */
+
+    /**
+     * Called for mk_config_explain, before a hook with MK_TRAIT_PURE and in the place of any other one: say what decides about
+     * the request (<monkey/explain.h>). Without MK_TRAIT_PURE neither start nor worker_start was called, so ctx->local is NULL,
+     * and this hook connects to nothing and starts nothing.
+     * @return without MK_TRAIT_PURE: what the hook would. DONE without an answer: only the handler knows which status there
+     *         would be
+     */
+    enum mk_verdict (*explain)(struct mk_request *r, const struct mk_context *ctx,
+                               struct mk_explain *e);
 };
 
 /** The first members of every plugin. */

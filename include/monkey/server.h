@@ -314,6 +314,32 @@ MK_API int mk_config_dump_section(const struct mk_config *config, const char *se
 MK_API int mk_config_dump_changed(const struct mk_config *config, const char *section,
                                   mk_text_fn fn, void *arg) MK_MUST_USE;
 
+/** A request to explain. All members are borrowed for the call. */
+struct mk_explain_question {
+    size_t size;     /* sizeof(struct mk_explain_question) */
+    const char *url; /* "http://HOST[:PORT]/PATH", "https://...", or "/PATH" for the default site */
+    const char *method;        /* NULL: "GET" */
+    const char *const *fields; /* "Name: value"; a Host takes the place of the URL's */
+    size_t nfields;
+    const char *from; /* the client's IP address; NULL: 127.0.0.1 */
+    bool as_json;
+    /** Called before the request is asked, when all files of plugins have been read: the time to drop rights. NULL: nothing. */
+    void (*on_ready)(void *arg);
+    void *arg;
+};
+
+/**
+ * Write who would answer a request and why: address, site, location, what each plugin says, the file, the answer's status and
+ * fields, each with the line of the setting that decides. The server's own code decides, but nothing listens, no log is
+ * written, no program is started and no backend is asked. On one thread, which waits for passwords to be checked.
+ * @param why  out, with MK_E_INVALID: what was expected; static
+ * @return > 0: the status; 0: known to the handler alone, a program or a backend; MK_E_PEER: nobody answers, since no address
+ *         has the port or the connection would be closed; MK_E_INVALID: the question is malformed, or the configuration was
+ *         not checked, has faults or was taken; MK_E_NOMEM.
+ */
+MK_API int mk_config_explain(struct mk_config *config, const struct mk_explain_question *question,
+                             mk_text_fn fn, void *arg, const char **why) MK_MUST_USE;
+
 /** Facts of [SERVER] for the executable. Strings are borrowed from the configuration. After a check. */
 struct mk_config_facts {
     size_t size;           /* sizeof(struct mk_config_facts), set by the caller */

@@ -9,6 +9,7 @@
 /* What lib/ asks of a server beyond its public face: life with a snapshot in hand. */
 
 struct mk_snapshot;
+struct mk_worker;
 
 /**
  * Make a server from a checked snapshot, of which it takes a reference.
@@ -22,6 +23,14 @@ const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server);
 
 /** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
 int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
+
+/**
+ * Start the plugins of a server that was not started, on the calling thread, call fn on its first worker, and stop them: no
+ * socket is opened, and no thread begins but those of plugins. It may be freed then, or used so again.
+ * @return 0, or an error without a call of fn; server->why.
+ */
+int mk_server_alone(struct mk_server *server, void (*fn)(struct mk_worker *w, void *arg),
+                    void *arg) MK_MUST_USE;
 
 /* ---- telling how a start or a reload went; control thread ---- */
 
