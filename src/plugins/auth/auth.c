@@ -9,6 +9,8 @@
 #include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
+#include <monkey/explain.h>
+
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -391,6 +393,18 @@ static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_con
     return mk_reply_error(r, 401, l->challenge);
 }
 
+static enum mk_verdict auth_explain(struct mk_request *r, const struct mk_context *ctx,
+                                    struct mk_explain *e)
+{
+    const struct guard *guard;
+
+    if (guards_find(r, ctx->site, &guard) == 0 && guard)
+        mk_explain_say(e, mk_explain_place(e, "Location", mk_str_from(guard->path)),
+                       "users of %s alone, for Location %s",
+                       ((const struct location *)guard)->users, *guard->path ? guard->path : "/");
+    return MK_VERDICT_PASS;
+}
+
 static const struct mk_plugin auth = {
     MK_PLUGIN("auth", "users and passwords"),
     .sections = sections,
@@ -401,5 +415,7 @@ static const struct mk_plugin auth = {
     .worker_start = auth_worker_start,
     .worker_stop = auth_worker_stop,
     .on_request = auth_on_request,
+    .explain = auth_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(auth);

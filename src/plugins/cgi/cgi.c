@@ -2,6 +2,8 @@
 #include "run/metrics.h"
 #include "run/run.h"
 
+#include <monkey/explain.h>
+
 /*
  * CGI (RFC 3875), in rooms of which each sees those before it:
  *
@@ -82,6 +84,27 @@ static enum mk_verdict cgi_on_handle(struct mk_request *r, const struct mk_conte
     return cgi_run_handle(r, ctx->local, config->yard, ctx->site, data);
 }
 
+/* What would be run; whether it is there, and what it says, is not looked at. */
+static enum mk_verdict cgi_explain(struct mk_request *r, const struct mk_context *ctx,
+                                   struct mk_explain *e)
+{
+    const struct cgi_route *route = mk_explain_data(e);
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    (void)ctx;
+    mk_request_facts(r, &facts);
+    if (route->folder)
+        mk_explain_say(e, route->at, "a program of %s", route->folder);
+    else if (route->prefix_len > 0)
+        mk_explain_say(e, route->at, "runs %s", route->interpreter);
+    else
+        mk_explain_say(e, route->at, "runs %s%s%s%.*s",
+                       route->interpreter ? route->interpreter : "", route->interpreter ? " " : "",
+                       facts.document_root ? facts.document_root : "", (int)facts.path.len,
+                       facts.path.p);
+    return MK_VERDICT_DONE;
+}
+
 static const struct mk_plugin cgi = {
     MK_PLUGIN("cgi", "runs scripts"),
     .sections = cgi_sections,
@@ -94,5 +117,6 @@ static const struct mk_plugin cgi = {
     .worker_stop = cgi_worker_stop,
     .on_handle = cgi_on_handle,
     .metrics = cgi_metrics,
+    .explain = cgi_explain,
 };
 MK_PLUGIN_EXPORT(cgi);

@@ -2,6 +2,8 @@
 #include "backends/metrics.h"
 #include "exchange/exchange.h"
 
+#include <monkey/explain.h>
+
 #include <stdlib.h>
 
 /*
@@ -128,6 +130,19 @@ static enum mk_verdict fastcgi_on_handle(struct mk_request *r, const struct mk_c
     return fastcgi_exchange_handle(r, ctx, data);
 }
 
+/* No server is asked, so which of several it would be is not known. */
+static enum mk_verdict fastcgi_explain(struct mk_request *r, const struct mk_context *ctx,
+                                       struct mk_explain *e)
+{
+    const struct fcgi_location *l = mk_explain_data(e);
+
+    (void)r, (void)ctx;
+    if (l && l->nservers > 0)
+        mk_explain_say(e, l->at, "%s%s", l->nservers > 1 ? "one of several servers, such as " : "",
+                       l->servers[0]->address);
+    return MK_VERDICT_DONE;
+}
+
 static const struct mk_plugin fastcgi = {
     MK_PLUGIN("fastcgi", "passes requests to FastCGI applications"),
     .sections = fastcgi_sections,
@@ -140,5 +155,6 @@ static const struct mk_plugin fastcgi = {
     .worker_stop = fastcgi_worker_stop,
     .on_handle = fastcgi_on_handle,
     .metrics = fastcgi_metrics,
+    .explain = fastcgi_explain,
 };
 MK_PLUGIN_EXPORT(fastcgi);

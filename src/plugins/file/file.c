@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/text/words.h"
 
-#include <monkey/plugin.h>
+#include <monkey/explain.h>
 
 #include <string.h>
 #include <sys/stat.h>
@@ -236,11 +236,29 @@ static enum mk_verdict file_on_handle(struct mk_request *r, const struct mk_cont
                                : mk_reply_error(r, 404, NULL);
 }
 
+static enum mk_verdict file_explain(struct mk_request *r, const struct mk_context *ctx,
+                                    struct mk_explain *e)
+{
+    const struct alias *a = mk_explain_data(e);
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    (void)ctx;
+    mk_request_facts(r, &facts);
+    if (a)
+        mk_explain_say(e, &a->at, "%s shows %s", a->path.p, a->root.p);
+    else
+        mk_explain_say(e, NULL, "%s%.*s", facts.document_root ? facts.document_root : "",
+                       (int)facts.path.len, facts.path.p);
+    return MK_VERDICT_DONE;
+}
+
 static const struct mk_plugin file = {
     MK_PLUGIN("file", "files instead of other handlers, and folders that lie elsewhere"),
     .sections = sections,
     .check = file_check,
     .check_site = file_check_site,
     .on_handle = file_on_handle,
+    .explain = file_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(file);

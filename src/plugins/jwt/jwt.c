@@ -7,6 +7,7 @@
 #include "kit/guard/recent.h"
 #include "kit/text/words.h"
 
+#include <monkey/explain.h>
 #include <monkey/web/cookie.h>
 
 #include <stdlib.h>
@@ -339,6 +340,22 @@ static enum mk_verdict jwt_on_request(struct mk_request *r, const struct mk_cont
     return finding == VALID ? MK_VERDICT_PASS : refuse(r, p, finding);
 }
 
+static enum mk_verdict jwt_explain(struct mk_request *r, const struct mk_context *ctx,
+                                   struct mk_explain *e)
+{
+    const struct guard *guard;
+    const struct place *p;
+
+    if (guards_find(r, ctx->site, &guard) < 0 || !guard)
+        return MK_VERDICT_PASS;
+    p = (const struct place *)guard;
+    mk_explain_say(e, mk_explain_place(e, "Location", mk_str_from(guard->path)),
+                   "tokens signed by a key of %s alone, for Location %s",
+                   p->secret_file ? p->secret_file : p->keys_file,
+                   *guard->path ? guard->path : "/");
+    return MK_VERDICT_PASS;
+}
+
 static const struct mk_plugin jwt = {
     MK_PLUGIN("jwt", "JSON Web Tokens"),
     .sections = sections,
@@ -349,5 +366,7 @@ static const struct mk_plugin jwt = {
     .worker_start = jwt_worker_start,
     .worker_stop = jwt_worker_stop,
     .on_request = jwt_on_request,
+    .explain = jwt_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(jwt);

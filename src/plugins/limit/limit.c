@@ -4,7 +4,7 @@
 
 #include "kit/text/words.h"
 
-#include <monkey/plugin.h>
+#include <monkey/explain.h>
 
 #include <string.h>
 #include <strings.h>
@@ -257,7 +257,23 @@ static bool has_path(struct mk_request *r, const struct limit_rule *rule)
     return more < 0;
 }
 
+/* @return false: the rule does not count this request. */
+static bool counts(struct mk_request *r, const struct limit_rule *rule, struct mk_str method,
+                   const struct mk_conn_facts *peer, uint64_t *hash)
+{
+    return has_method(rule, method) && (!rule->path.p || has_path(r, rule)) &&
+           hash_of(r, rule, peer, hash);
+}
+
+static bool is_exempt(const struct site *site, const struct mk_conn_facts *peer)
+{
+    return site->settings->nexempt > 0 && !peer->peer_is_unix &&
+           nets_find(&site->exempt, peer->peer_ip) != NETS_NONE;
+}
+
 /* ---- requests ---- */
+
+static const char seen; /* its address is the key of requests that were asked about */
 
 /* A request that counts as running. */
 struct running {
@@ -336,8 +352,7 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
     for (const struct limit_rule *rule = site->settings->first; rule; rule = rule->next) {
         int64_t wait_s;
 
-        if (!has_method(rule, method) || (rule->path.p && !has_path(r, rule)) ||
-            !hash_of(r, rule, peer, &hash))
+        if (!counts(r, rule, method, peer, &hash))
             continue;
         wait_s = ask_rule(r, rule, hash, now_ms);
         if (wait_s < 0)
@@ -353,7 +368,6 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
 
 static enum mk_verdict limit_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
-    static const char seen; /* its address is the key */
     const struct site *site = ctx->site;
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_conn_facts peer = {.size = sizeof(peer)};
@@ -366,10 +380,43 @@ static enum mk_verdict limit_on_request(struct mk_request *r, const struct mk_co
     mk_conn_facts(facts.conn, &peer);
     if (!facts.conn && peer.peer_is_unix)
         return MK_VERDICT_PASS;
-    if (site->settings->nexempt > 0 && !peer.peer_is_unix &&
-        nets_find(&site->exempt, peer.peer_ip) != NETS_NONE)
+    if (is_exempt(site, &peer))
         return MK_VERDICT_PASS;
     return try_rules(r, site, &peer, mk_worker_now_ms(ctx->worker));
+}
+
+static void say_rule(struct mk_explain *e, const struct limit_rule *rule)
+{
+    const char *key = rule->kind == LIMIT_RATE ? "Rate" : "Concurrent";
+    const struct mk_origin *at = mk_explain_place(e, key, rule->name);
+    const struct mk_str line = text_trim(at ? at->text : rule->name);
+
+    mk_explain_say(e, at, "%.*s", (int)line.len, line.p);
+}
+
+/* The rules that count a request, as they are written: nobody knows how much of a rate others have used. */
+static enum mk_verdict limit_explain(struct mk_request *r, const struct mk_context *ctx,
+                                     struct mk_explain *e)
+{
+    const struct site *site = ctx->site;
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+    uint64_t hash;
+
+    if (mk_request_kept(r, &seen))
+        return MK_VERDICT_PASS;
+    mk_request_facts(r, &facts);
+    mk_conn_facts(facts.conn, &peer);
+    if (is_exempt(site, &peer)) {
+        mk_explain_say(e, mk_explain_place(e, "Exempt", (struct mk_str){NULL, 0}),
+                       "the address is exempt");
+        return MK_VERDICT_PASS;
+    }
+    for (const struct limit_rule *rule = site->settings->first; rule; rule = rule->next) {
+        if (counts(r, rule, mk_request_method(r), &peer, &hash))
+            say_rule(e, rule);
+    }
+    return MK_VERDICT_PASS;
 }
 
 /* ---- metrics ---- */
@@ -433,5 +480,7 @@ static const struct mk_plugin limit_plugin = {
     .stop = limit_stop,
     .on_request = limit_on_request,
     .metrics = limit_metrics,
+    .explain = limit_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(limit_plugin);

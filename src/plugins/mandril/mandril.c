@@ -5,7 +5,7 @@
 #include "kit/text/words.h"
 #include "referer.h"
 
-#include <monkey/plugin.h>
+#include <monkey/explain.h>
 
 /*
  * Access rules: addresses that are dropped when they connect, paths that are refused, and files that
@@ -413,6 +413,19 @@ static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_
     return m->npaths > 0 ? refuse_by_text(r, ctx) : MK_VERDICT_PASS;
 }
 
+/* What is logged of a refusal names its line; an address that has none is refused by all of them. */
+static enum mk_verdict mandril_explain(struct mk_request *r, const struct mk_context *ctx,
+                                       struct mk_explain *e)
+{
+    const struct place *place = ctx->site;
+
+    (void)r;
+    if (place->access)
+        mk_explain_say(e, mk_explain_place(e, "Allow", (struct mk_str){NULL, 0}),
+                       "Allow and Deny of this place");
+    return MK_VERDICT_PASS;
+}
+
 static const struct mk_plugin mandril = {
     MK_PLUGIN("mandril", "access rules for addresses and paths"),
     .sections = sections,
@@ -420,5 +433,7 @@ static const struct mk_plugin mandril = {
     .check_site = mandril_check_site,
     .on_accept = mandril_on_accept,
     .on_request = mandril_on_request,
+    .explain = mandril_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(mandril);

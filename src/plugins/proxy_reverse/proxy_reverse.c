@@ -4,6 +4,9 @@
 #include "statistics/metrics.h"
 #include "statistics/statistics.h"
 
+#include <monkey/explain.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 
 static int proxy_start(const struct mk_context *ctx, const struct mk_context *old)
@@ -59,6 +62,42 @@ static enum mk_verdict proxy_on_handle(struct mk_request *r, const struct mk_con
     return data ? proxy_exchange_handle(r, ctx, data) : MK_VERDICT_PASS;
 }
 
+/* "a:80, b:80 and 3 more" */
+static void write_servers(const struct proxy_settings *set, char *text, size_t size)
+{
+    enum { SHOWN = 4 };
+    size_t len = 0;
+
+    for (size_t i = 0; i < set->nservers && i < SHOWN && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%s", i > 0 ? ", " : "",
+                                set->servers[i].name);
+    if (set->nservers > SHOWN && len < size)
+        (void)snprintf(text + len, size - len, " and %zu more", set->nservers - SHOWN);
+}
+
+/* No backend is asked, so which of several it would be is not known. */
+static enum mk_verdict proxy_explain(struct mk_request *r, const struct mk_context *ctx,
+                                     struct mk_explain *e)
+{
+    const struct proxy_config *config = ctx->config;
+    const struct proxy_entry *entry = mk_explain_data(e);
+    char servers[512] = "";
+
+    if (config->has_statistics && proxy_is_statistics(ctx, mk_request_path(r))) {
+        mk_explain_say(e, NULL, "the page of StatisticsURL");
+        return MK_VERDICT_DONE;
+    }
+    if (!entry)
+        return MK_VERDICT_PASS;
+    write_servers(entry->set, servers, sizeof(servers));
+    mk_explain_say(e,
+                   mk_explain_place(
+                       e, "ServerList",
+                       mk_str_from(entry->set->nservers > 0 ? entry->set->servers[0].name : NULL)),
+                   "%s%s", entry->set->nservers > 1 ? "one of " : "", servers);
+    return MK_VERDICT_DONE;
+}
+
 static const struct mk_plugin proxy_reverse = {
     MK_PLUGIN("proxy_reverse", "passes requests on to other servers"),
     .sections = proxy_sections,
@@ -72,6 +111,7 @@ static const struct mk_plugin proxy_reverse = {
     .worker_stop = proxy_worker_stop,
     .on_handle = proxy_on_handle,
     .metrics = proxy_metrics,
+    .explain = proxy_explain,
     .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS,
 };
 MK_PLUGIN_EXPORT(proxy_reverse);

@@ -5,6 +5,8 @@
 
 #include "kit/text/words.h"
 
+#include <monkey/explain.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +124,8 @@ static void rewrite_worker_stop(const struct mk_context *ctx)
 
 /* ---- requests ---- */
 
+static const char seen; /* its address is the key of requests that were asked about */
+
 static enum mk_verdict refuse(struct mk_request *r, unsigned status, const struct rule *rule,
                               const char *why)
 {
@@ -231,7 +235,6 @@ static enum mk_verdict try_maps(struct mk_request *r, const struct site *site)
 
 static enum mk_verdict rewrite_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
-    static const char seen; /* its address is the key */
     const struct site *site = ctx->site;
     enum mk_verdict verdict;
 
@@ -243,6 +246,53 @@ static enum mk_verdict rewrite_on_request(struct mk_request *r, const struct mk_
     return verdict == MK_VERDICT_PASS ? try_rules(r, site, ctx->local) : verdict;
 }
 
+/* ---- explanations ---- */
+
+static bool is_in_a_map(const struct mk_request *r, const struct site *site)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    mk_request_facts(r, &facts);
+    for (size_t i = 0; i < site->nmaps; i++) {
+        if (rewrite_map_find(&site->maps[i], facts.path, facts.query))
+            return true;
+    }
+    return false;
+}
+
+static const struct rule *find_rule(const struct mk_request *r, const struct mk_context *ctx)
+{
+    const struct site *site = ctx->site;
+    const struct rule *rule = site->first;
+    struct mk_str captures[TARGET_CAPTURES];
+
+    while (rule &&
+           rewrite_rules_compare(rule, mk_request_path(r), ctx->local, captures) == RULES_PASS)
+        rule = rule->next;
+    return rule;
+}
+
+static enum mk_verdict rewrite_explain(struct mk_request *r, const struct mk_context *ctx,
+                                       struct mk_explain *e)
+{
+    const struct rule *rule;
+    struct mk_str line;
+
+    if (mk_request_kept(r, &seen))
+        return MK_VERDICT_PASS;
+    if (is_in_a_map(r, ctx->site)) {
+        mk_explain_say(e, mk_explain_place(e, "RedirectMap", (struct mk_str){NULL, 0}),
+                       "a line of a map");
+        return MK_VERDICT_PASS;
+    }
+    rule = find_rule(r, ctx);
+    if (!rule)
+        return MK_VERDICT_PASS;
+    line = text_trim(rule->at.text);
+    mk_explain_say(e, &rule->at, "%.*s", (int)line.len, line.p);
+    return MK_VERDICT_PASS;
+}
+
 static const struct mk_plugin rewrite_plugin = {
     MK_PLUGIN("rewrite", "redirects, and addresses under other names"),
     .sections = sections,
@@ -250,5 +300,7 @@ static const struct mk_plugin rewrite_plugin = {
     .worker_start = rewrite_worker_start,
     .worker_stop = rewrite_worker_stop,
     .on_request = rewrite_on_request,
+    .explain = rewrite_explain,
+    .traits = MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(rewrite_plugin);

@@ -213,8 +213,8 @@ static bool is_health(enum status_path path)
     return path == STATUS_HEALTH || path == STATUS_LIVE || path == STATUS_READY;
 }
 
-enum mk_verdict status_answer(struct mk_request *r, const struct mk_context *ctx,
-                              enum status_path path)
+enum mk_verdict status_admit(struct mk_request *r, const struct mk_context *ctx,
+                             enum status_path path)
 {
     const struct status_site *site = ctx->site;
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -224,9 +224,19 @@ enum mk_verdict status_answer(struct mk_request *r, const struct mk_context *ctx
         return mk_reply_error(r, 403, NULL);
     if (!text_is(facts.method, MK_STR("GET")) && !text_is(facts.method, MK_STR("HEAD")))
         return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");
+    return MK_VERDICT_PASS;
+}
+
+enum mk_verdict status_answer(struct mk_request *r, const struct mk_context *ctx,
+                              enum status_path path)
+{
+    const enum mk_verdict verdict = status_admit(r, ctx, path);
+
+    if (verdict != MK_VERDICT_PASS)
+        return verdict;
     if (is_health(path))
         return answer_health(r, ctx, path);
     if (path == STATUS_PAGE)
-        return answer_page(r, ctx, facts.query);
+        return answer_page(r, ctx, mk_request_query(r));
     return scrape(r, ctx, false);
 }

@@ -3,6 +3,8 @@
 #include "report.h"
 #include "tally.h"
 
+#include <monkey/explain.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +116,19 @@ static void on_finish(struct mk_request *r, const struct mk_context *ctx)
     tally_note(&site->tally->lanes[local->lane], result.status, result.took_ms, result.body_sent);
 }
 
+/* What the pages show is gathered on all workers, of which none runs here. */
+static enum mk_verdict explain(struct mk_request *r, const struct mk_context *ctx,
+                               struct mk_explain *e)
+{
+    const enum status_path path = status_path_of(ctx->site, mk_request_path(r));
+
+    if (path == STATUS_PATHS)
+        return MK_VERDICT_PASS;
+    mk_explain_say(e, mk_explain_place(e, NULL, (struct mk_str){NULL, 0}), "a page of this plugin");
+    (void)status_admit(r, ctx, path);
+    return MK_VERDICT_DONE;
+}
+
 static const struct mk_plugin plugin = {
     MK_PLUGIN("status", "metrics, health and an overview over HTTP"),
     .sections = status_sections,
@@ -127,5 +142,6 @@ static const struct mk_plugin plugin = {
     .on_request = on_request,
     .on_finish = on_finish,
     .metrics = status_report_tell,
+    .explain = explain,
 };
 MK_PLUGIN_EXPORT(plugin);
