@@ -25,6 +25,8 @@
  * monkey: the server as a program. Its life is the function run() below; each step has a file.
  */
 
+enum { FIRST_ERROR = 400 }; /* of the statuses of HTTP: RFC 9110 section 15.5 */
+
 struct program {
     struct mk_options options;
     struct mk_systemd_sockets sockets;
@@ -323,6 +325,35 @@ static int dump(const struct program *p)
     return err < 0 ? -1 : 0;
 }
 
+/* Files are opened with the rights that the server has. */
+static void become_user(void *arg)
+{
+    const struct program *p = arg;
+
+    if (p->becomes_other && mk_privileges_drop(&p->identity, false) < 0)
+        mk_report("the explanation is with the rights of root, which the server has not");
+}
+
+/* @return the exit code. */
+static int explain(struct program *p)
+{
+    struct mk_explain_question *q = &p->options.question;
+    const char *why = NULL;
+    int result;
+
+    q->on_ready = become_user;
+    q->arg = p;
+    result = mk_config_explain(p->config, q, write_stdout, NULL, &why);
+    mk_config_free(p->config);
+    if (why)
+        mk_report("expected %s", why);
+    else if (result == MK_E_NOMEM)
+        mk_report("%s", mk_error_text(result));
+    if (why)
+        return MK_EXPLAIN_MISUSED;
+    return finish_stdout() != 0 || result < 0 || result >= FIRST_ERROR;
+}
+
 static int act(struct program *p)
 {
     switch (p->options.action) {
@@ -338,6 +369,8 @@ static int act(struct program *p)
         if (dump(p) < 0)
             return 1;
         break;
+    case MK_ACTION_EXPLAIN:
+        return explain(p);
     case MK_ACTION_RUN:
         return run(p);
     case MK_ACTION_MAKE_CERT:
@@ -361,7 +394,7 @@ int main(int argc, char **argv)
     mk_crash_stack();
     mk_systemd_take(&program.sockets);
     init(&program);
-    mk_verdict_begin(program.options.is_json);
+    mk_verdict_begin(program.options.is_json && program.options.action == MK_ACTION_TEST);
     if (load(&program) < 0) {
         mk_verdict_end(false, 0);
         mk_config_free(program.config);

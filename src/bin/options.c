@@ -18,6 +18,10 @@ enum kind {
     JSON,
     DUMP,
     CHANGED,
+    EXPLAIN,
+    METHOD, /* of what is explained, as those that follow */
+    FIELD,
+    FROM,
     MAKE_CERT,
     BUILD,
     VERSION,
@@ -51,9 +55,14 @@ static const struct row rows[] = {
     {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start even if another process listens on the port"},
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
     {'t', .name = "test", .kind = TEST, .help = "check the configuration and exit"},
-    {0, .name = "json", .kind = JSON, .help = "with --test: print the result as JSON"},
+    {0, .name = "json", .kind = JSON, .help = "with --test and --explain: print the result as JSON"},
     {0, .name = "dump", .kind = DUMP, .help = "print the effective settings, or those of a SECTION that follows, and exit"},
     {0, .name = "changed", .kind = CHANGED, .help = "with --dump: only settings that are not as by default"},
+    {0, .name = "explain", .argument = "URL", .kind = EXPLAIN, .help = "print who would answer a request, and why, and exit"},
+    {'X', .name = "method", .argument = "METHOD", .kind = METHOD, .help = "method of the request to explain"},
+    {'H', .name = "header", .argument = "FIELD", .kind = FIELD, .help = "field of it, such as \"Accept: text/html\"; repeatable"},
+    {0, .name = "from", .argument = "ADDRESS", .kind = FROM, .help = "IP address of its client"},
+    {0, .name = "json", .kind = JSON, .help = "explain in JSON"},
     {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate for the names that follow"},
     {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
@@ -123,7 +132,8 @@ static const struct row *find_row(int code)
     return NULL;
 }
 
-static int refuse(int code, int argc, char **argv)
+/* @return the exit code of a misused option. */
+static int refuse(const struct mk_options *options, int code, int argc, char **argv)
 {
     /* musl steps past the end when a value is missing. */
     const char *word = argv[optind <= argc ? optind - 1 : argc - 1];
@@ -134,7 +144,9 @@ static int refuse(int code, int argc, char **argv)
         mk_report("unknown option -%c; see monkey --help", optopt);
     else
         mk_report("option %s is not understood; see monkey --help", word);
-    return 1;
+    return options->action == MK_ACTION_EXPLAIN || strcmp(word, "--explain") == 0
+               ? MK_EXPLAIN_MISUSED
+               : 1;
 }
 
 static int add_override(struct mk_options *options, const char *key, const char *value)
@@ -155,6 +167,44 @@ static int set_file(struct mk_config_files *files, const struct row *row, const 
 {
     memcpy((char *)files + row->offset, &value, sizeof(value));
     return MK_OPTIONS_GO;
+}
+
+static int add_field(struct mk_options *options, const char *field)
+{
+    struct mk_explain_question *q = &options->question;
+
+    if (q->nfields == MK_EXPLAIN_FIELDS_MAX) {
+        mk_report("more than %d fields on the command line", MK_EXPLAIN_FIELDS_MAX);
+        return MK_EXPLAIN_MISUSED;
+    }
+    options->question_fields[q->nfields++] = field;
+    return MK_OPTIONS_GO;
+}
+
+/* What the options of one question say; which of them were given shows in its members. */
+static int apply_question(struct mk_options *options, const struct row *row, const char *given)
+{
+    struct mk_explain_question *q = &options->question;
+
+    switch ((enum kind)row->kind) {
+    case EXPLAIN:
+        options->action = MK_ACTION_EXPLAIN;
+        q->url = given;
+        break;
+    case METHOD:
+        q->method = given;
+        break;
+    case FIELD:
+        return add_field(options, given);
+    default: /* FROM */
+        q->from = given;
+    }
+    return MK_OPTIONS_GO;
+}
+
+static bool has_question(const struct mk_explain_question *q)
+{
+    return q->method || q->from || q->nfields > 0;
 }
 
 static int apply(struct mk_options *options, const struct row *row, const char *given)
@@ -186,6 +236,11 @@ static int apply(struct mk_options *options, const struct row *row, const char *
     case CHANGED:
         options->is_changed = true;
         return MK_OPTIONS_GO;
+    case EXPLAIN:
+    case METHOD:
+    case FIELD:
+    case FROM:
+        return apply_question(options, row, given);
     case MAKE_CERT:
         options->action = MK_ACTION_MAKE_CERT;
         options->cert_dir = given;
@@ -204,8 +259,9 @@ static int apply(struct mk_options *options, const struct row *row, const char *
 /* An option that says more about another one is alone. */
 static const char *alone(const struct mk_options *options)
 {
-    if (options->is_json && options->action != MK_ACTION_TEST)
-        return "--json needs --test";
+    if (options->is_json && options->action != MK_ACTION_TEST &&
+        options->action != MK_ACTION_EXPLAIN)
+        return "--json needs --test or --explain";
     if (options->is_changed && options->action != MK_ACTION_DUMP)
         return "--changed needs --dump";
     return NULL;
@@ -218,16 +274,19 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
     int code, result;
 
     make_forms(longs, shorts);
+    options->question.size = sizeof(options->question);
+    options->question.fields = options->question_fields;
     opterr = 0;
     while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         const struct row *row = find_row(code);
 
         if (!row)
-            return refuse(code, argc, argv);
+            return refuse(options, code, argc, argv);
         result = apply(options, row, optarg);
         if (result != MK_OPTIONS_GO)
             return result;
     }
+    options->question.as_json = options->is_json;
     if (alone(options)) {
         mk_report("option %s; see monkey --help", alone(options));
         return 1;
@@ -238,7 +297,11 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         options->cert_names = (const char *const *)argv + optind;
     } else if (optind < argc) {
         mk_report("\"%s\" is not an option; see monkey --help", argv[optind]);
-        return 1;
+        return options->action == MK_ACTION_EXPLAIN ? MK_EXPLAIN_MISUSED : 1;
+    }
+    if (options->action != MK_ACTION_EXPLAIN && has_question(&options->question)) {
+        mk_report("-X, -H and --from are for --explain; see monkey --help");
+        return MK_EXPLAIN_MISUSED;
     }
     return MK_OPTIONS_GO;
 }

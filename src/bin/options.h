@@ -8,9 +8,19 @@
 
 /* The command line. */
 
-enum mk_action { MK_ACTION_RUN, MK_ACTION_TEST, MK_ACTION_DUMP, MK_ACTION_MAKE_CERT };
+enum mk_action {
+    MK_ACTION_RUN,
+    MK_ACTION_TEST,
+    MK_ACTION_DUMP,
+    MK_ACTION_EXPLAIN,
+    MK_ACTION_MAKE_CERT
+};
 
-enum { MK_OVERRIDES_MAX = 32 };
+enum {
+    MK_OVERRIDES_MAX = 32,
+    MK_EXPLAIN_FIELDS_MAX = 64,
+    MK_EXPLAIN_MISUSED = 2, /* exit code: a question that is none */
+};
 
 /** A setting of [SERVER] given as an option; borrowed from the command line or kept for good. */
 struct mk_override {
@@ -20,9 +30,11 @@ struct mk_override {
 struct mk_options {
     enum mk_action action;
     bool daemon;
-    bool is_json;                  /* MK_ACTION_TEST: its result as JSON */
-    bool is_changed;               /* MK_ACTION_DUMP: without what is as by default */
-    const char *section;           /* MK_ACTION_DUMP: that one alone; NULL: all */
+    bool is_json;                        /* MK_ACTION_TEST, MK_ACTION_EXPLAIN */
+    bool is_changed;                     /* MK_ACTION_DUMP: without what is as by default */
+    const char *section;                 /* MK_ACTION_DUMP: that one alone; NULL: all */
+    struct mk_explain_question question; /* MK_ACTION_EXPLAIN */
+    const char *question_fields[MK_EXPLAIN_FIELDS_MAX];
     const char *one_shot;          /* directory to serve without a configuration; NULL: none */
     const char *cert_dir;          /* MK_ACTION_MAKE_CERT: where to... */
     const char *const *cert_names; /* ...and for whom, terminated by NULL */

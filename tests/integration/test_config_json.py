@@ -85,7 +85,7 @@ def test_a_folder_that_the_user_may_not_enter(config):
     assert code == 0 and any("may not enter" in fault["message"] and fault["severity"] == "warning" for fault in faults), faults
 
 
-@pytest.mark.parametrize("option, needs", [("--json", "--test"), ("--changed", "--dump")])
+@pytest.mark.parametrize("option, needs", [("--json", "--test or --explain"), ("--changed", "--dump")])
 def test_an_option_alone_is_refused(config, option, needs):
     done = process.run("--configdir", config.folder, option)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"monkey: option {option} needs {needs}; see monkey --help\n")

@@ -17,6 +17,7 @@ OPTIONS = """
     -c --configdir -s --serverconf -S --sites-conf-dir -P --plugins-conf-dir -l --plugin-load-conf-file
     -m --mimes-conf-file -o --one-shot -p --port -w --workers -I --pid-file -u --user --transport -D --daemon
     -B --balancing-mode -T --allow-shared-sockets -t --test --json --dump --changed -b --build -v --version -h --help --make-cert
+    --explain -X --method -H --header --from
 """.split()
 
 
