@@ -186,6 +186,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
     b->port = like->port;
     b->rules = rules_of(e->set);
     b->check_ms = e->set->check_ms;
+    b->retry_on = e->set->retry_on;
     if (fill_backend(b, e, like, old))
         return b;
     proxy_backend_put(b);

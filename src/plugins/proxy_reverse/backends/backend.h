@@ -17,7 +17,7 @@
 
 /** What became of an attempt. */
 enum proxy_outcome {
-    PROXY_ANSWERED, /* a whole answer, or one that its client did not wait for to the end */
+    PROXY_ANSWERED, /* a whole answer, or one that its client did not wait for to the end. A status of RetryOn: failed */
     PROXY_REFUSED,  /* no connection: refused, timed out, no such name, no handshake. Failed. */
     PROXY_BROKE,    /* connected, but closed, reset, or no HTTP. Failed. */
     PROXY_SILENT,   /* for too long. Failed, unless others were answered meanwhile */
@@ -38,6 +38,7 @@ struct proxy_ask {
     struct mk_request *r;
     struct mk_worker *worker;
     struct proxy_tried tried; /* proxy_begin takes none of these; zeroed at first */
+    bool has_answer;          /* of another one already: those that are offline are not asked */
     int64_t last_ms;          /* since when it asks those that are offline; 0 at first */
 };
 
@@ -58,6 +59,7 @@ struct proxy_attempt {
 struct proxy_report {
     enum proxy_outcome outcome;
     unsigned status;            /* of the answer; 0: none */
+    bool is_repeated;           /* another backend is asked in its place (RetryOn) */
     uint64_t head_us, whole_us; /* until the head of the answer, until its end */
     uint64_t sent, received;    /* bytes of bodies */
 };
@@ -68,8 +70,11 @@ struct proxy_report {
  * @return false: there is none.
  */
 bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt);
-/** The head of a final answer came: a probe need not wait for the end to let others follow. */
-void proxy_answers(struct proxy_attempt *attempt);
+/**
+ * The head of a final answer came: a probe need not wait for the end to let others follow.
+ * @param status  one of RetryOn is a failure
+ */
+void proxy_answers(struct proxy_attempt *attempt, unsigned status);
 /** Once for each attempt that began. attempt->backend is NULL afterwards. */
 void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report);
 

@@ -22,6 +22,7 @@ struct proxy_counters {
     _Atomic uint64_t refused, broke, stale, full, left;
     _Atomic uint64_t probes;
     _Atomic uint64_t checks, failed_checks;
+    _Atomic uint64_t repeated;       /* answers in whose place another backend was asked */
     _Atomic uint64_t sent, received; /* bytes of bodies */
 };
 
@@ -44,7 +45,8 @@ struct proxy_backend {
     struct mk_str authority;
     unsigned port;
     struct health_rules rules;
-    int64_t check_ms; /* from one check to the next */
+    int64_t check_ms;  /* from one check to the next */
+    unsigned retry_on; /* of the settings: statuses that count as failures */
     struct proxy_state *state;
     struct backend_pool *pool;
 };

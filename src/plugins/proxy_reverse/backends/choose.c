@@ -210,5 +210,5 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
         proxy_balance_end(g->balance, i);
         balance_set_remove(&may, i);
     }
-    return begin_last(g, ask, attempt, &q);
+    return !ask->has_answer && begin_last(g, ask, attempt, &q);
 }

@@ -41,6 +41,7 @@ void proxy_facts(const struct proxy_entry *entry, unsigned i, struct proxy_facts
         .failures = proxy_failures(&s->count),
         .refused = load_counter(&s->count.refused),
         .broke = load_counter(&s->count.broke),
+        .repeated = load_counter(&s->count.repeated),
         .probes = load_counter(&s->count.probes),
         .checks = load_counter(&s->count.checks),
         .failed_checks = load_counter(&s->count.failed_checks),

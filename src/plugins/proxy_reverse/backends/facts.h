@@ -16,6 +16,7 @@ struct proxy_facts {
         waiting; /* requests; connections, idle ones too; waiting requests */
     uint64_t requests, failures, refused, broke, probes, checks, failed_checks, sent, received;
     uint64_t status[6];
+    uint64_t repeated; /* answers in whose place another backend was asked */
     double rate; /* requests a second of the last one to two minutes */
 };
 

@@ -35,11 +35,18 @@ static void tell_health(struct proxy_attempt *attempt, enum health_end end, cons
     attempt->pass = HEALTH_NORMAL; /* it has decided */
 }
 
-void proxy_answers(struct proxy_attempt *attempt)
+static const char why_status[] = "status"; /* of RetryOn */
+
+void proxy_answers(struct proxy_attempt *attempt, unsigned status)
 {
-    atomic_store_explicit(&attempt->backend->state->heard_ms, clock_tick_ms(),
-                          memory_order_relaxed);
-    if (attempt->pass != HEALTH_NORMAL)
+    const struct proxy_backend *b = attempt->backend;
+
+    atomic_store_explicit(&b->state->heard_ms, clock_tick_ms(), memory_order_relaxed);
+    if (attempt->pass == HEALTH_NORMAL)
+        return;
+    if (proxy_retries_on(b->retry_on, status))
+        tell_health(attempt, HEALTH_BAD, why_status);
+    else
         tell_health(attempt, HEALTH_GOOD, "");
 }
 
@@ -72,19 +79,26 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
     } else {
         proxy_count((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
     }
+    if (report->is_repeated)
+        proxy_count(&s->count.repeated, 1);
     proxy_count(&s->count.sent, report->sent);
     proxy_count(&s->count.received, report->received);
 }
 
+static bool is_failed_answer(const struct proxy_backend *b, const struct proxy_report *report)
+{
+    return report->outcome == PROXY_ANSWERED && proxy_retries_on(b->retry_on, report->status);
+}
+
 /* A backend that answered others meanwhile is not dead: the URL is slow. */
-static enum health_end health_of(const struct proxy_state *s, const struct proxy_report *report)
+static enum health_end health_of(const struct proxy_backend *b, const struct proxy_report *report)
 {
     int64_t began_ms = clock_tick_ms() - (int64_t)(report->whole_us / 1000);
 
     if (report->outcome == PROXY_SILENT &&
-        atomic_load_explicit(&s->heard_ms, memory_order_relaxed) >= began_ms)
+        atomic_load_explicit(&b->state->heard_ms, memory_order_relaxed) >= began_ms)
         return HEALTH_UNKNOWN;
-    return outcomes[report->outcome].end;
+    return is_failed_answer(b, report) ? HEALTH_BAD : outcomes[report->outcome].end;
 }
 
 void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
@@ -93,7 +107,8 @@ void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
 
     atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed);
     count_outcome(b->state, report);
-    tell_health(attempt, health_of(b->state, report), outcomes[report->outcome].why);
+    tell_health(attempt, health_of(b, report),
+                is_failed_answer(b, report) ? why_status : outcomes[report->outcome].why);
     attempt->backend = NULL;
     proxy_backend_put(b);
 }

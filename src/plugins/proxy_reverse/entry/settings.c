@@ -142,6 +142,31 @@ static int parse_health_check(struct mk_setup *setup, const struct mk_setting *s
     return take_word(&rest, &word) ? mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]") : 0;
 }
 
+/* What a gateway, or a server that has too much to do, says for now (RFC 9110 section 15.6). 501 would be said by others too. */
+static bool may_retry_on(unsigned status)
+{
+    return status == 500 || (status >= 502 && status <= 504);
+}
+
+static int parse_retry_on(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, word;
+    unsigned statuses = 0, status;
+
+    if (text_is_word(text_trim(s->value), MK_STR("off"))) {
+        set->retry_on = 0;
+        return 0;
+    }
+    while (take_word(&rest, &word)) {
+        if (!read_status(word, &status) || !may_retry_on(status))
+            return mk_setup_refuse(setup, s, "off, or some of 500, 502, 503 and 504");
+        statuses |= 1U << (status - 500);
+    }
+    set->retry_on = statuses;
+    return statuses ? 0 : mk_setup_refuse(setup, s, "off, or some of 500, 502, 503 and 504");
+}
+
 /* ---- the request ---- */
 
 static int parse_match(struct mk_setup *setup, const struct mk_setting *s)
@@ -308,6 +333,7 @@ static const struct mk_field fields[] = {
      .max = HOUR_MS,
      AT(slow_start_ms),
      .fallback = "0"},
+    {.name = "RetryOn", .type = MK_FIELD_CUSTOM, .parse = parse_retry_on, .fallback = "off"},
     {.name = "OfflineSingle", .type = MK_FIELD_BOOL, AT(offline_single), .fallback = "off"},
     {.name = "HealthCheck", .type = MK_FIELD_CUSTOM, .parse = parse_health_check},
 

@@ -57,6 +57,7 @@ struct proxy_settings {
     int64_t window_ms;  /* AttemptsWindow; 0: as offline_ms */
     int64_t offline_ms; /* OfflineTimeOut; 0: no backend is ever offline */
     int64_t slow_start_ms;
+    unsigned retry_on;      /* RetryOn: a bit for each status from 500 on; 0: none */
     bool offline_single;    /* a single backend is put offline too */
     const char *check_path; /* HealthCheck; NULL: no active checks */
     int64_t check_ms;       /* from one to the next */
@@ -93,6 +94,12 @@ struct proxy_settings {
     const char *statistics_url;   /* NULL: no page */
     struct mk_words statistics_allow; /* networks as text */
 };
+
+/** Does RetryOn name this status of an answer? */
+static inline bool proxy_retries_on(unsigned retry_on, unsigned status)
+{
+    return retry_on != 0 && status >= 500 && status <= 504 && (retry_on >> (status - 500) & 1);
+}
 
 struct proxy_group; /* these two of the backends */
 struct proxy_reign;

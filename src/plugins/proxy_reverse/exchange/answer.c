@@ -372,7 +372,7 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
     proxy_exchange_turn(x, PROXY_BODY);
     mk_request_reason(x->r, NULL); /* other servers may have been tried before */
     x->passed_ms = mk_worker_now_ms(x->worker);
-    proxy_answers(&x->attempt);
+    proxy_answers(&x->attempt, x->answer.status);
     if (x->sending == PROXY_WHOLE) {
         proxy_buffer_put(&x->home->buffers, x->up);
         x->up = NULL;
@@ -395,6 +395,7 @@ static void pass_interim(struct proxy_exchange *x)
     }
     if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
         return;
+    x->has_told = true;
     proxy_answer_fields(x, &p);
     (void)!mk_reply_end(&p, -1);
 }
@@ -483,6 +484,16 @@ static bool was_asked_for(const struct proxy_exchange *x)
                mk_response_find(&x->answer, x->down->bytes + x->down->at, MK_STR("Upgrade")));
 }
 
+/* RetryOn. @return whether another backend is asked, which answers anew. */
+static bool asks_another(struct proxy_exchange *x)
+{
+    if (!proxy_retries_on(x->set->retry_on, x->answer.status) || !proxy_exchange_ask_another(x))
+        return false;
+    drop_down(x);
+    x->answer = (struct mk_response_head){.line = 0};
+    return true;
+}
+
 /* @return whether to look for another head. */
 static bool judge_head(struct proxy_exchange *x, size_t len)
 {
@@ -494,7 +505,8 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     }
     x->names_fields = names > 0;
     if (x->answer.status >= 200) {
-        pass_on(x, len);
+        if (!asks_another(x))
+            pass_on(x, len);
         return false;
     }
     if (x->answer.status == 101) {

@@ -317,14 +317,20 @@ static bool must_be_fresh(const struct proxy_exchange *x)
     return x->set->protocol != PROXY_PROTOCOL_OFF;
 }
 
+/* @return whether something is under way. */
+static bool begin_attempt(struct proxy_exchange *x)
+{
+    x->report = (struct proxy_report){.outcome = PROXY_LEFT};
+    x->began_us = clock_now_us();
+    backend_notes_begin(&x->notes, x->r, x->attempt.name);
+    return take_connection(x, must_be_fresh(x));
+}
+
 /* Bounded: no backend is tried twice. */
 static void try_next(struct proxy_exchange *x)
 {
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
-        x->report = (struct proxy_report){.outcome = PROXY_LEFT};
-        x->began_us = clock_now_us();
-        backend_notes_begin(&x->notes, x->r, x->attempt.name);
-        if (take_connection(x, must_be_fresh(x)))
+        if (begin_attempt(x))
             return;
     }
     proxy_exchange_fail(x, x->status,
@@ -354,11 +360,16 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
     proxy_exchange_fail(x, 502, why);
 }
 
+/* All of the body that was read can be sent again. */
+static bool keeps_body(const struct proxy_exchange *x)
+{
+    return x->is_kept || intake_can_rewind(&x->intake);
+}
+
 /* A backend that took no notice of a request may get it again (RFC 9113 section 8.7), but not for ever. */
 static bool repeats_refused(struct proxy_exchange *x)
 {
-    if (!proxy_link_was_refused(&x->link) || x->refusals == REFUSALS_MAX ||
-        !(x->is_kept || intake_can_rewind(&x->intake)))
+    if (!proxy_link_was_refused(&x->link) || x->refusals == REFUSALS_MAX || !keeps_body(x))
         return false;
     x->refusals++;
     give_connection(x, false);
@@ -379,7 +390,7 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
         .was_heard = x->state == PROXY_HEAD,
         .has_left = proxy_has_left(x) && !proxy_link_was_refused(&x->link),
         .is_idempotent = x->is_idempotent,
-        .keeps_body = x->is_kept || intake_can_rewind(&x->intake),
+        .keeps_body = keeps_body(x),
         .is_fresh = !is_stale,
         .is_last = x->tries + 1 >= x->set->attempts,
     };
@@ -405,6 +416,40 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
         try_next(x);
     else
         proxy_exchange_fail(x, 502, why);
+}
+
+/* ---- answers that another backend may better ---- */
+
+/* An answer is better than none: those that are offline are not asked for it. */
+static bool find_another(struct proxy_exchange *x, struct proxy_attempt *next)
+{
+    bool found;
+
+    x->ask.has_answer = true;
+    found = proxy_begin(x->entry, &x->ask, next);
+    x->ask.has_answer = false;
+    return found;
+}
+
+bool proxy_exchange_ask_another(struct proxy_exchange *x)
+{
+    struct proxy_attempt next;
+
+    if (!x->is_idempotent || x->has_told || !keeps_body(x) || x->tries + 1 >= x->set->attempts ||
+        !find_another(x, &next))
+        return false;
+    mk_request_log(x->r, MK_LOG_WARN, "proxy answer not passed on entry=%s backend=%s status=%u",
+                   x->entry->name, x->attempt.name, x->answer.status);
+    x->report.status = x->answer.status;
+    x->report.head_us = proxy_spent_us(x->began_us);
+    x->report.is_repeated = true;
+    proxy_exchange_give_up(x, PROXY_ANSWERED);
+    x->tries++;
+    x->status = 502;
+    x->attempt = next;
+    if (!begin_attempt(x))
+        try_next(x);
+    return true;
 }
 
 /* ---- the request ---- */

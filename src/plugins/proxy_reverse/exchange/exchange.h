@@ -75,6 +75,7 @@ struct proxy_exchange {
     struct proxy_pipe pipe;        /* for a large body */
     struct proxy_buffer *trailers; /* as they came; NULL: none */
     unsigned ninterim;
+    bool has_told; /* some of them were passed on */
     int64_t
         passed_ms; /* since when there is more for the client to take; 0: the backend is waited for */
     bool ended_late;   /* the backend has closed while the client was waited for */
@@ -149,6 +150,13 @@ void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why);
 /** The head of its answer is not passed on: 502, which says nothing of the backend's health. */
 void proxy_exchange_refuse(struct proxy_exchange *x, const char *why);
+/**
+ * The answer has a status of RetryOn: ask another backend in place of passing it on, where its method may be acted on twice (RFC
+ * 9110 section 9.2.2), nothing of an answer went to the client, all of the body can be sent again, and a backend that is online
+ * was not tried.
+ * @return whether one is asked; the answer is the caller's to drop. False: it is to be passed on.
+ */
+bool proxy_exchange_ask_another(struct proxy_exchange *x);
 /** All of the answer came. @param reusable  as far as the answer says */
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable);
 

@@ -20,8 +20,8 @@
       "a backend is chosen, and its connection awaited; without one, the next is chosen")          \
     X(SEND, "send", PROXY_TO(CONNECT) | PROXY_TO(HEAD) | PROXY_TO(OVER),                           \
       "the request is on its way, and no byte of an answer came")                                  \
-    X(HEAD, "head", PROXY_TO(BODY) | PROXY_TO(TUNNEL) | PROXY_TO(OVER),                            \
-      "the head of the answer arrives, perhaps after interim ones")                                \
+    X(HEAD, "head", PROXY_TO(CONNECT) | PROXY_TO(BODY) | PROXY_TO(TUNNEL) | PROXY_TO(OVER),        \
+      "the head of the answer arrives, perhaps after interim ones; another backend may be asked")  \
     X(BODY, "body", PROXY_TO(REST) | PROXY_TO(OVER),                                               \
       "the head was passed on, and the body follows")                                              \
     X(REST, "rest", PROXY_TO(OVER), "all of the answer came, and the client takes what is left")   \

@@ -264,7 +264,7 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 /* What was the request's becomes the tunnel's. */
 static void hand_over_tunnel(struct proxy_exchange *x, struct tunnel *t)
 {
-    proxy_answers(&x->attempt);
+    proxy_answers(&x->attempt, 101);
     t->link = x->link;
     t->attempt = x->attempt;
     x->link = (struct proxy_link){.upstream = NULL};

@@ -46,6 +46,11 @@ static double failures(const struct proxy_facts *f)
     return (double)f->failures;
 }
 
+static double repeated(const struct proxy_facts *f)
+{
+    return (double)f->repeated;
+}
+
 static double checks(const struct proxy_facts *f)
 {
     return (double)f->checks;
@@ -76,6 +81,8 @@ static const struct family families[] = {
      waiting},
     {"monkey_proxy_requests_total", "Attempts to get an answer.", true, true, requests},
     {"monkey_proxy_failures_total", "Attempts that failed.", true, true, failures},
+    {"monkey_proxy_repeated_answers_total",
+     "Answers in whose place another backend was asked (RetryOn).", true, false, repeated},
     {"monkey_proxy_checks_total", "Active checks.", true, false, checks},
     {"monkey_proxy_failed_checks_total", "Active checks that failed.", true, false, failed_checks},
     {"monkey_proxy_sent_bytes_total", "Bytes of bodies sent to the backend.", true, false, sent},

@@ -46,6 +46,7 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
     page_member_number(page, "failures", f.failures);
     page_member_number(page, "refused", f.refused);
     page_member_number(page, "broke", f.broke);
+    page_member_number(page, "repeated", f.repeated);
     page_member_number(page, "probes", f.probes);
     page_member_number(page, "checks", f.checks);
     page_member_number(page, "failed_checks", f.failed_checks);

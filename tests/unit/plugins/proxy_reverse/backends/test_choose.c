@@ -127,7 +127,7 @@ static const char *ask_for(struct scene *s, struct proxy_ask *ask, enum proxy_ou
     assert_string_equal(attempt.authority.p, name);
     assert_non_null(attempt.upstream);
     if (outcome == PROXY_ANSWERED)
-        proxy_answers(&attempt);
+        proxy_answers(&attempt, 200);
     proxy_end(&attempt, &report);
     assert_null(attempt.backend);
     return name;
@@ -203,6 +203,76 @@ static void test_what_outcomes_mean(void **state)
         assert_string_equal(ask_once(&s, PROXY_LEFT), rows[i].is_failure ? "b1" : "b0");
         stop(&s);
     }
+}
+
+/* RFC 9110 section 15.6: a status of RetryOn says that it cannot answer; any other is an answer. */
+static void test_a_status_of_retry_on_is_a_failure(void **state)
+{
+    static const struct {
+        unsigned status;
+        bool is_failure;
+    } rows[] = {{503, true}, {502, false}, {500, false}, {200, false}, {404, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct proxy_report report = {
+            .outcome = PROXY_ANSWERED, .status = rows[i].status, .is_repeated = true};
+        struct proxy_ask ask = {.r = NULL};
+        struct proxy_attempt attempt;
+        struct scene s;
+
+        prepare(&s, 2);
+        s.set.retry_on = 1U << 3;
+        start_after(&s, NULL);
+        assert_true(proxy_begin(&s.entry, &ask, &attempt));
+        proxy_answers(&attempt, rows[i].status);
+        proxy_end(&attempt, &report);
+        assert_int_equal(facts_of(&s, 0).health.state == HEALTH_OFFLINE, rows[i].is_failure);
+        assert_int_equal(facts_of(&s, 0).status[rows[i].status / 100], 1);
+        assert_int_equal(facts_of(&s, 0).repeated, 1);
+        assert_int_equal(strstr(logged, "why=status") != NULL, rows[i].is_failure);
+        stop(&s);
+    }
+}
+
+/* A probe that is answered so leaves its backend offline, before the end of the answer. */
+static void test_a_probe_with_a_status_of_retry_on(void **state)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct proxy_attempt attempt;
+    struct scene s;
+
+    (void)state;
+    prepare(&s, 2);
+    s.set.retry_on = 1U << 3;
+    start_after(&s, NULL);
+    assert_string_equal(ask_once(&s, PROXY_REFUSED), "b0");
+    later_ms = OFFLINE_MS + 1000;
+    assert_true(proxy_begin(&s.entry, &ask, &attempt));
+    assert_string_equal(attempt.name, "b0");
+    proxy_answers(&attempt, 503);
+    assert_int_equal(facts_of(&s, 0).health.state, HEALTH_OFFLINE);
+    proxy_end(&attempt, &(struct proxy_report){.outcome = PROXY_ANSWERED, .status = 503});
+    assert_int_equal(facts_of(&s, 0).health.state, HEALTH_OFFLINE);
+    stop(&s);
+}
+
+/* In place of an answer that is there, none that is offline is asked. */
+static void test_an_answer_is_better_than_one_that_is_offline(void **state)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct scene s;
+
+    (void)state;
+    prepare(&s, 2);
+    start_after(&s, NULL);
+    assert_string_equal(ask_once(&s, PROXY_REFUSED), "b0");
+    assert_string_equal(ask_for(&s, &ask, PROXY_LEFT), "b1");
+    ask.has_answer = true;
+    assert_null(ask_for(&s, &ask, PROXY_LEFT));
+    ask.has_answer = false;
+    assert_string_equal(ask_for(&s, &ask, PROXY_LEFT), "b0");
+    stop(&s);
 }
 
 /* The URL is slow, not the backend. */
@@ -486,6 +556,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_is_asked_twice),
         cmocka_unit_test(test_what_outcomes_mean),
+        cmocka_unit_test(test_a_status_of_retry_on_is_a_failure),
+        cmocka_unit_test(test_a_probe_with_a_status_of_retry_on),
+        cmocka_unit_test(test_an_answer_is_better_than_one_that_is_offline),
         cmocka_unit_test(test_one_that_answers_others_is_not_silent),
         cmocka_unit_test(test_a_probe_when_its_time_is_over),
         cmocka_unit_test(test_all_are_offline),

@@ -226,6 +226,23 @@ static void keys_of_a_hash(void **state)
     assert_int_equal(read_value("HashKey", "Header a"), MK_E_NOMEM);
 }
 
+static void statuses_to_retry_on(void **state)
+{
+    static const char *const wrong[] = {"",        "501",     "505",    "404",  "200", "50", "5030",
+                                        "502,503", "502 off", "off 502", "on",   "502 x", NULL};
+
+    assert_int_equal(read_value("RetryOn", "502 \t 504"), 0);
+    for (unsigned status = 0; status < 1000; status++)
+        assert_int_equal(proxy_retries_on(set.retry_on, status), status == 502 || status == 504);
+    assert_int_equal(read_value("RetryOn", "500 503 503"), 0);
+    assert_true(proxy_retries_on(set.retry_on, 500) && proxy_retries_on(set.retry_on, 503));
+    assert_false(proxy_retries_on(set.retry_on, 502)); /* the line before has no say any more */
+    assert_int_equal(read_value("RetryOn", " Off "), 0);
+    assert_int_equal(set.retry_on, 0);
+    refuse_all("RetryOn", wrong);
+    (void)state;
+}
+
 static void health_checks(void **state)
 {
     static const struct {
@@ -604,6 +621,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(balancers_are_found_or_guessed),
         CASE(keys_of_a_hash),
+        CASE(statuses_to_retry_on),
         CASE(health_checks),
         CASE(patterns_are_kept_in_their_order),
         CASE(hosts),

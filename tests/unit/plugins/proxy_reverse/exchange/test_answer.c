@@ -136,8 +136,9 @@ int mk_reply_trailer(struct mk_request *request, struct mk_str name, struct mk_s
 
 /* ---- the rest of the plugin ---- */
 
-void proxy_answers(struct proxy_attempt *attempt)
+void proxy_answers(struct proxy_attempt *attempt, unsigned status)
 {
+    assert_int_equal(status, ex.answer.status);
     assert_ptr_equal(attempt, &ex.attempt);
     note("answers;");
 }
@@ -176,6 +177,16 @@ void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
 {
     note("finish %s;", reusable ? "reusable" : "used up");
     proxy_exchange_turn(x, PROXY_REST);
+}
+
+static bool has_another; /* a backend that may be asked */
+
+bool proxy_exchange_ask_another(struct proxy_exchange *x)
+{
+    note("another for %u;", x->answer.status);
+    if (has_another)
+        proxy_exchange_turn(x, PROXY_CONNECT);
+    return has_another;
 }
 
 int proxy_upload_send(struct proxy_exchange *x)
@@ -610,6 +621,45 @@ static void a_large_body_goes_by_a_pipe(void **state)
     close(ends[1]);
 }
 
+/* Another backend's answer takes the place of one with such a status, of which nothing is passed on. */
+static void an_answer_of_retry_on_is_for_another_backend(void **state)
+{
+    static const struct {
+        const char *sentence, *bytes, *events, *said;
+        bool has_another, is_repeated;
+    } rows[] = {
+        /* clang-format off */
+        {"another is there", "HTTP/1.1 503 No\r\nX-A: b\r\n" LENGTH(2) "\r\nno", "another for 503;", "", true, true},
+        {"part of the body is to come", "HTTP/1.1 502 No\r\n" LENGTH(20) "\r\nno", "another for 502;", "", true, true},
+        {"none is there", "HTTP/1.1 503 No\r\n" LENGTH(2) "\r\nno", "another for 503;answers;finish reusable;", "503\nlength 2\n", false, false},
+        {"not of RetryOn", "HTTP/1.1 504 No\r\n" LENGTH(2) "\r\nno", "answers;finish reusable;", "504\nlength 2\n", true, false},
+        {"well", OK LENGTH(2) "\r\nno", "answers;finish reusable;", "200\nlength 2\n", true, false},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin(state);
+        set.retry_on = 1U << 2 | 1U << 3;
+        has_another = rows[i].has_another;
+        says(rows[i].bytes, SIZE_MAX, MK_E_AGAIN);
+        read_head();
+        if (strcmp(events, rows[i].events) != 0 || strcmp(r.said, rows[i].said) != 0)
+            fail_msg("%s: %s\n%s", rows[i].sentence, events, r.said);
+        assert_int_equal(ex.state == PROXY_CONNECT, rows[i].is_repeated);
+        if (rows[i].is_repeated) {
+            assert_null(ex.down);
+            assert_int_equal(ex.answer.status, 0);
+        }
+        end(state);
+    }
+    begin(state);
+    set.retry_on = 1U << 3;
+    has_another = false;
+    says("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 No\r\n" LENGTH(0) "\r\n", SIZE_MAX, MK_E_AGAIN);
+    read_head();
+    assert_true(ex.has_told); /* so that no other is asked */
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -627,6 +677,7 @@ int main(void)
         CASE(a_client_that_is_slow_is_no_fault_of_the_backend),
         CASE(the_rest_of_the_request_goes_on),
         CASE(a_large_body_goes_by_a_pipe),
+        CASE(an_answer_of_retry_on_is_for_another_backend),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@ static const struct way exchange_ways[] = {
     {"no backend, then another that falls silent",
      {"gather", "connect", "connect", "send", "over"}},
     {"a connection that was closed", {"gather", "connect", "send", "connect", "over"}},
+    {"an answer of RetryOn, and another backend's",
+     {"gather", "connect", "send", "head", "connect", "send", "head", "body", "rest", "over"}},
     {"an answer that is refused", {"gather", "connect", "send", "head", "over"}},
     {"an answer that is cut off", {"gather", "connect", "send", "head", "body", "over"}},
     {"a tunnel", {"gather", "connect", "send", "head", "tunnel", "over"}},

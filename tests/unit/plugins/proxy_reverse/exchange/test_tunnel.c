@@ -255,8 +255,9 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
     seen.nfields++;
 }
 
-void proxy_answers(struct proxy_attempt *attempt)
+void proxy_answers(struct proxy_attempt *attempt, unsigned status)
 {
+    assert_int_equal(status, 101);
     assert_non_null(attempt->backend);
 }
 
