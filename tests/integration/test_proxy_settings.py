@@ -34,7 +34,7 @@ def check(tmp_path, text, **kwargs):
     "HealthCheck /ok", "HealthCheck /ok 500ms", "HealthCheck /ok 2 204", "HealthCheck /ok 1d",
     "RetryOn 502 503 504", "RetryOn 500", "RetryOn off",
     "SetHeader X-A b c", "RemoveHeader X-A", "Host server", "Rewrite /a /b",
-    "ServerList a:1 b [::1]:3 unix:/run/x 10.0.0.1 a:1",
+    "ServerList a:1 b [::1]:3 unix:/run/x 10.0.0.1 a:1", "ServerList a:1 b:1 backup",
     "StatisticsURL /status", "StatisticsAllow 10.0.0.0/8 ::1",
     "ProxyProtocol v2", "Transport liana",
 ])
@@ -60,6 +60,7 @@ def test_what_may_be_said(tmp_path, lines):
     ("ServerList a:0", "ServerList: expected words like"),
     ("ServerList a:99999", "ServerList: expected words like"),
     ("ServerList a:b", "ServerList: expected words like"),
+    ("ServerList backup", "ServerList: expected a server before the word backup"),
     ("ServerList [::1", "ServerList: expected words like"),
     ("ServerList unix:run", "ServerList: expected words like"),
     ("ServerList http://a", "ServerList: expected words like"),

@@ -242,6 +242,7 @@ static struct proxy_group *group_new(const struct mk_context *ctx, const struct 
     if (!g)
         return NULL;
     g->set = e->set;
+    g->nmain = (unsigned)e->set->nmain;
     for (size_t i = 0; i < e->set->nservers; i++) {
         const struct proxy_server *server = &e->set->servers[i];
 

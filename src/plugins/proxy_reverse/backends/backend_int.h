@@ -56,7 +56,7 @@ struct proxy_group {
     const struct proxy_settings *set;
     struct balance *balance;
     _Atomic uint32_t chance; /* how often it was asked for something random */
-    unsigned n;
+    unsigned n, nmain;       /* nmain: the first ones, which are no backups */
     struct proxy_backend *backends[];
 };
 

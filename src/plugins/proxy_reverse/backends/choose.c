@@ -69,17 +69,17 @@ static bool has_room(const struct proxy_group *g, const struct proxy_backend *b)
 }
 
 /*
- * Those that may be asked. One whose connections are all taken is left out while another has room; one that returns, as
+ * Those of a part of the group that may be asked. One whose connections are all taken is left out while another has room; one that returns, as
  * often as its share is small, unless all others are out.
  */
-static struct balance_set candidates(struct proxy_group *g, const struct proxy_ask *ask,
-                                     int64_t now_ms)
+static struct balance_set candidates(struct proxy_group *g, unsigned from, unsigned to,
+                                     const struct proxy_ask *ask, int64_t now_ms)
 {
     enum { SHARE = 1, ROOM = 2, RANKS = 4 };
     struct balance_set sets[RANKS] = {{{0}}};
     unsigned best = RANKS - 1;
 
-    for (unsigned i = 0; i < g->n; i++) {
+    for (unsigned i = from; i < to; i++) {
         struct proxy_backend *b = g->backends[i];
 
         if (was_tried(ask, i) || !proxy_health_guard_may(&b->state->health, &b->rules, now_ms))
@@ -186,17 +186,16 @@ static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct prox
     return true;
 }
 
-bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt)
+/* One of this part of the group. */
+static bool begin_among(struct proxy_group *g, unsigned from, unsigned to, struct proxy_ask *ask,
+                        struct proxy_attempt *attempt, struct balance_ask *q)
 {
-    struct proxy_group *g = entry->group;
     int64_t now_ms = mk_worker_now_ms(ask->worker);
-    struct balance_set may = candidates(g, ask, now_ms);
-    struct balance_ask q = question(g, ask);
+    struct balance_set may = candidates(g, from, to, ask, now_ms);
     int chosen;
 
-    q.may = &may;
-    *attempt = (struct proxy_attempt){0};
-    while ((chosen = proxy_balance_choose(g->balance, &q)) != BALANCE_NOBODY) {
+    q->may = &may;
+    while ((chosen = proxy_balance_choose(g->balance, q)) != BALANCE_NOBODY) {
         unsigned i = (unsigned)chosen;
         struct proxy_backend *b = g->backends[i];
         enum health_pass pass = proxy_health_guard_admit(&b->state->health, &b->rules, now_ms);
@@ -210,5 +209,16 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
         proxy_balance_end(g->balance, i);
         balance_set_remove(&may, i);
     }
-    return !ask->has_answer && begin_last(g, ask, attempt, &q);
+    return false;
+}
+
+bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt)
+{
+    struct proxy_group *g = entry->group;
+    struct balance_ask q = question(g, ask);
+
+    *attempt = (struct proxy_attempt){0};
+    return begin_among(g, 0, g->nmain, ask, attempt, &q) ||
+           (g->nmain < g->n && begin_among(g, g->nmain, g->n, ask, attempt, &q)) ||
+           (!ask->has_answer && begin_last(g, ask, attempt, &q));
 }

@@ -10,6 +10,7 @@
 struct proxy_facts {
     const char *name; /* as written in ServerList; lives as long as the entry */
     unsigned weight;  /* how often it was written there */
+    bool is_backup;   /* asked only while no other can be */
     struct health_facts health;
     struct latency_facts latency;
     unsigned active, open, idle,

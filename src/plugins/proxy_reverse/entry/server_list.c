@@ -108,6 +108,9 @@ static struct proxy_server *find_listed(const struct proxy_settings *set, size_t
 
 void proxy_check_servers(struct mk_setup *setup, const struct proxy_settings *set)
 {
+    if (set->nmain == 0)
+        mk_setup_warn(setup, mk_setup_place(setup, set, "ServerList"),
+                      "ServerList: every server is a backup");
     for (size_t i = 0; i < set->nservers; i++) {
         const struct proxy_server *server = &set->servers[i];
         const struct backend_address address = {server->name, server->host, server->port};
@@ -129,7 +132,23 @@ static bool is_flag(struct proxy_settings *set, struct mk_str word)
     return true;
 }
 
-static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
+enum { NO_SERVER = PROXY_SERVERS_MAX }; /* stands before a word */
+
+/* Of the server before it. */
+static int mark_backup(struct mk_setup *setup, const struct mk_setting *s, size_t server)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+
+    if (server == NO_SERVER)
+        return mk_setup_refuse(
+            setup, s, "a server before the word backup, and a port behind a server of that name");
+    set->servers[server].is_backup = true;
+    return 0;
+}
+
+/* @param last  in, out: number of the server before the word in this line */
+static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word,
+                    size_t *last)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
     struct proxy_server server = {.weight = 1}, *same;
@@ -137,6 +156,8 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
 
     if (is_flag(set, word))
         return 0;
+    if (text_is_word(word, MK_STR("backup")))
+        return mark_backup(setup, s, *last);
     server.name = mk_setup_copy(setup, word).p;
     if (!text || !server.name)
         return MK_E_NOMEM;
@@ -150,8 +171,10 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
     same = find_listed(set, set->nservers, &server);
     if (same) {
         same->weight++;
+        *last = (size_t)(same - set->servers);
         return 0;
     }
+    *last = set->nservers;
     if (set->nservers == PROXY_SERVERS_MAX)
         return mk_setup_refuse(setup, s, "at most 256 different servers");
     return append_server(setup, set, &server);
@@ -160,6 +183,7 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
 int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
 {
     const char *at = s->value.p, *end = at + s->value.len;
+    size_t last = NO_SERVER;
     int err = 0;
 
     if (at == end)
@@ -173,7 +197,7 @@ int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
         while (at < end && *at != ' ' && *at != '\t')
             at++;
         if (at > begin)
-            err = add_word(setup, s, (struct mk_str){begin, (size_t)(at - begin)});
+            err = add_word(setup, s, (struct mk_str){begin, (size_t)(at - begin)}, &last);
     }
     return err;
 }
@@ -186,12 +210,35 @@ static void merge_servers(struct proxy_settings *set)
     for (size_t i = 0; i < set->nservers; i++) {
         struct proxy_server *same = find_listed(set, count, &set->servers[i]);
 
-        if (same)
+        if (same) {
             same->weight += set->servers[i].weight;
-        else
+            same->is_backup |= set->servers[i].is_backup;
+        } else {
             set->servers[count++] = set->servers[i];
+        }
     }
     set->nservers = count;
+}
+
+/* Behind the others, each kind in the order written. @return 0 or MK_E_NOMEM. */
+static int part_backups(struct mk_setup *setup, struct proxy_settings *set)
+{
+    struct proxy_server *parted = mk_setup_alloc(setup, set->nservers * sizeof(*parted));
+    size_t at = 0;
+
+    if (!parted)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < set->nservers; i++) {
+        if (!set->servers[i].is_backup)
+            parted[at++] = set->servers[i];
+    }
+    set->nmain = at;
+    for (size_t i = 0; i < set->nservers; i++) {
+        if (set->servers[i].is_backup)
+            parted[at++] = set->servers[i];
+    }
+    set->servers = parted;
+    return 0;
 }
 
 int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
@@ -220,5 +267,5 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
             return MK_E_NOMEM;
     }
     merge_servers(set);
-    return 0;
+    return part_backups(setup, set);
 }

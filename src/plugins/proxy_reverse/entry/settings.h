@@ -26,6 +26,7 @@ struct proxy_server {
     struct mk_str authority; /* for a Host field; "localhost" for unix sockets */
     unsigned port;
     unsigned weight; /* how often it was written */
+    bool is_backup;  /* asked only while none that is no backup can be */
 };
 
 struct proxy_match {
@@ -46,6 +47,7 @@ struct proxy_settings {
     struct proxy_match *matches;
     struct proxy_server *servers; /* at least one, but in [PROXY_DEFAULTS] */
     size_t nservers, weights;     /* weights: the sum */
+    size_t nmain;                 /* that are no backups: the first ones */
 
     /* which backend */
     int balancer; /* enum proxy_balancer */

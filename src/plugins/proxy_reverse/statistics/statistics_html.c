@@ -174,6 +174,8 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
     page_html(page, mk_str_from(f.name));
     if (f.weight > 1)
         page_printf(page, " <span class=\"dim\">&times;%u</span>", f.weight);
+    if (f.is_backup)
+        page_put(page, " <span class=\"dim\">backup</span>");
     page_put(page, "</span></td>");
     state(page, &f.health);
     number(page, ACTIVE, f.active);

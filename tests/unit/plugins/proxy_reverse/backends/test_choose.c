@@ -85,6 +85,7 @@ static void prepare(struct scene *s, unsigned n)
     *s = (struct scene){
         .set = {.servers = s->servers,
                 .nservers = n,
+                .nmain = n,
                 .weights = n,
                 .balancer = PROXY_FIRST_ALIVE,
                 .attempts = 1,
@@ -308,6 +309,58 @@ static void test_a_probe_when_its_time_is_over(void **state)
     assert_int_equal(facts_of(&s, 0).probes, 1);
     assert_int_equal(facts_of(&s, 0).health.state, HEALTH_UP);
     assert_non_null(strstr(logged, "online"));
+    stop(&s);
+}
+
+/* With each balancer: a backup is asked only while no other can be, and backups are balanced as the others are. */
+static void test_backups_stand_by(void **state)
+{
+    (void)state;
+    for (int balancer = 0; balancer < PROXY_BALANCER_COUNT; balancer++) {
+        struct proxy_ask ask = {.r = NULL};
+        struct scene s;
+
+        prepare(&s, 4);
+        s.set.balancer = balancer;
+        s.set.nmain = 2;
+        s.servers[2].is_backup = s.servers[3].is_backup = true;
+        start_after(&s, NULL);
+        for (unsigned i = 0; i < 40; i++) {
+            client[15] = (uint8_t)i;
+            assert_true(ask_once(&s, PROXY_ANSWERED)[1] < '2');
+        }
+        assert_true(ask_for(&s, &ask, PROXY_REFUSED)[1] < '2'); /* in one request */
+        assert_true(ask_for(&s, &ask, PROXY_REFUSED)[1] < '2');
+        assert_true(ask_for(&s, &ask, PROXY_ANSWERED)[1] >= '2');
+        assert_true(ask_for(&s, &ask, PROXY_ANSWERED)[1] >= '2');
+        for (unsigned i = 0; i < 40; i++) {
+            client[15] = (uint8_t)i;
+            assert_true(ask_once(&s, PROXY_ANSWERED)[1] >= '2');
+        }
+        later_ms = OFFLINE_MS + 1000; /* one of the others may be asked again, and answers */
+        assert_true(ask_once(&s, PROXY_ANSWERED)[1] < '2');
+        assert_true(facts_of(&s, 3).is_backup && !facts_of(&s, 1).is_backup);
+        client[15] = 0;
+        stop(&s);
+    }
+}
+
+/* A backup's room is no reason to ask it: requests wait for the others. */
+static void test_backups_are_no_room(void **state)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct proxy_attempt attempt;
+    struct scene s;
+
+    (void)state;
+    prepare(&s, 2);
+    s.set.nmain = 1;
+    s.set.max_connections = 1;
+    s.servers[1].is_backup = true;
+    start_after(&s, NULL);
+    assert_true(proxy_begin(&s.entry, &ask, &attempt));
+    assert_string_equal(ask_once(&s, PROXY_ANSWERED), "b0");
+    proxy_end(&attempt, &(struct proxy_report){.outcome = PROXY_ANSWERED, .status = 200});
     stop(&s);
 }
 
@@ -561,6 +614,8 @@ int main(void)
         cmocka_unit_test(test_an_answer_is_better_than_one_that_is_offline),
         cmocka_unit_test(test_one_that_answers_others_is_not_silent),
         cmocka_unit_test(test_a_probe_when_its_time_is_over),
+        cmocka_unit_test(test_backups_stand_by),
+        cmocka_unit_test(test_backups_are_no_room),
         cmocka_unit_test(test_all_are_offline),
         cmocka_unit_test(test_a_single_backend),
         cmocka_unit_test(test_room_for_connections),

@@ -128,6 +128,51 @@ static void test_the_same_server_twice(void **state)
     free_list(l);
 }
 
+/* They stand behind the others, each kind in its order; one that is listed twice is one where either word says so. */
+static void test_backups(void **state)
+{
+    static const struct {
+        const char *text, *names[5];
+        unsigned nmain;
+    } rows[] = {
+        {"a b", {"a", "b"}, 2},
+        {"a b backup", {"a", "b"}, 1},
+        {"a backup b", {"b", "a"}, 1},
+        {"a BACKUP b c backup h2 d", {"b", "d", "a", "c"}, 2},
+        {"a backup b:80 backup", {"a", "b:80"}, 0},
+        {"a b a:80 backup", {"b", "a"}, 1},
+        {"a h2 backup b", {"b", "a"}, 1},
+        {"backup:80 a", {"backup:80", "a"}, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct list *l = read_list(rows[i].text, NULL);
+
+        assert_int_equal(l->err, 0);
+        assert_int_equal(l->set.nmain, rows[i].nmain);
+        for (size_t j = 0; j < l->set.nservers; j++) {
+            assert_string_equal(l->set.servers[j].name, rows[i].names[j]);
+            assert_int_equal(l->set.servers[j].is_backup, j >= rows[i].nmain);
+        }
+        assert_null(rows[i].names[l->set.nservers]);
+        free_list(l);
+    }
+}
+
+static void test_a_backup_of_nothing(void **state)
+{
+    static const char *const texts[] = {"backup", "backup a", "h2 backup a"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct list *l = read_list(texts[i], NULL);
+
+        assert_int_equal(l->err, MK_E_INVALID);
+        free_list(l);
+    }
+}
+
 static void test_how_many_there_may_be(void **state)
 {
     char text[256 * 8 + 8] = "";
@@ -164,6 +209,8 @@ int main(void)
         cmocka_unit_test(test_what_is_no_server),
         cmocka_unit_test(test_lengths_have_bounds),
         cmocka_unit_test(test_the_same_server_twice),
+        cmocka_unit_test(test_backups),
+        cmocka_unit_test(test_a_backup_of_nothing),
         cmocka_unit_test(test_how_many_there_may_be),
         cmocka_unit_test(test_without_memory),
     };
