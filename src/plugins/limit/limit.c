@@ -2,6 +2,7 @@
 #include "account.h"
 #include "settings.h"
 
+#include "kit/cookie/cookie.h"
 #include "kit/text/words.h"
 
 #include <monkey/explain.h>
@@ -162,25 +163,6 @@ static size_t address_key(const struct limit_rule *rule, const struct mk_conn_fa
     return 16;
 }
 
-/* The value of a cookie (RFC 6265 section 4.2.1); {NULL, 0}: there is none. */
-static struct mk_str find_cookie(const struct mk_request *r, struct mk_str name)
-{
-    uint32_t at = 0;
-    struct mk_str field, value;
-
-    while (mk_request_next_header(r, &at, &field, &value)) {
-        if (!text_is_word(field, MK_STR("Cookie")))
-            continue;
-        while (value.len > 0) {
-            struct mk_str pair = text_cut(&value, ';');
-
-            if (text_is(text_trim(text_cut(&pair, '=')), name))
-                return text_trim(pair);
-        }
-    }
-    return (struct mk_str){NULL, 0};
-}
-
 /* @return p NULL: the key is an address. */
 static struct mk_str text_key(const struct mk_request *r, const struct limit_rule *rule)
 {
@@ -188,7 +170,7 @@ static struct mk_str text_key(const struct mk_request *r, const struct limit_rul
     case KEY_FIELD:
         return mk_request_header(r, rule->key_name);
     case KEY_COOKIE:
-        return find_cookie(r, rule->key_name);
+        return cookie_find(r, rule->key_name);
     case KEY_PATH:
         return mk_request_path(r);
     case KEY_ALL:
