@@ -135,6 +135,11 @@ static bool copy_texts(struct proxy_backend *b, const struct proxy_entry *e,
     return true;
 }
 
+static const char *sticky_key(const struct proxy_config *config, const struct proxy_entry *e)
+{
+    return e->set->sticky_key ? e->set->sticky_key : config->sticky_key;
+}
+
 /* Bytes as they are, which is what no transport means. */
 static bool is_plain(const char *transport)
 {
@@ -251,6 +256,8 @@ static struct proxy_group *group_new(const struct mk_context *ctx, const struct 
         if (!g->backends[i])
             goto free_group;
         g->n++;
+        if (e->set->sticky.len > 0)
+            proxy_sticky_write(g->backends[i]->sticky, sticky_key(ctx->config, e), server->name);
     }
     g->balance = balance_of(g);
     if (g->balance)
@@ -260,10 +267,23 @@ free_group:
     return NULL;
 }
 
+/* What cookies name goes on, over reloads. */
+static bool take_sticky_key(struct proxy_config *config, const struct proxy_config *old)
+{
+    if (!old)
+        return random_text(config->sticky_key);
+    memcpy(config->sticky_key, old->sticky_key, sizeof(config->sticky_key));
+    return true;
+}
+
 int proxy_backends_start(const struct mk_context *ctx, const struct proxy_config *old)
 {
     struct proxy_config *config = ctx->config;
 
+    if (!take_sticky_key(config, old)) {
+        mk_plugin_why(ctx, "the kernel gives no random bytes");
+        return MK_E_SYS;
+    }
     if (proxy_reign_begin(config, old) < 0) {
         mk_plugin_why(ctx, "no memory");
         return MK_E_NOMEM;

@@ -53,6 +53,7 @@ struct proxy_attempt {
     const char *name;              /* of the backend, as written in ServerList */
     struct mk_str authority;       /* for a Host field */
     uint8_t pass;                  /* enum health_pass: how the request was let in */
+    bool sets_cookie;              /* its answer gives the client a cookie: proxy_attempt_cookie */
 };
 
 /** How an attempt went. Times are from its beginning, in microseconds; 0: did not come to that. */
@@ -65,8 +66,8 @@ struct proxy_report {
 };
 
 /**
- * Choose a backend that is online, or whose time for a probe has come, and that was not tried. It counts as
- * in use at once, and as tried in ask->tried from then on.
+ * Choose a backend that is online, or whose time for a probe has come, and that was not tried: the one that the client's cookie
+ * names (Sticky), another one, or a backup. It counts as in use at once, and as tried in ask->tried from then on.
  * @return false: there is none.
  */
 bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt);
@@ -75,6 +76,8 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
  * @param status  one of RetryOn is a failure
  */
 void proxy_answers(struct proxy_attempt *attempt, unsigned status);
+/** The value that names its backend. Lives as long as the attempt. */
+struct mk_str proxy_attempt_cookie(const struct proxy_attempt *attempt);
 /** Once for each attempt that began. attempt->backend is NULL afterwards. */
 void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report);
 

@@ -5,6 +5,7 @@
 #include "backends/backend.h"
 #include "backends/health_guard.h"
 #include "backends/latency.h"
+#include "backends/sticky.h"
 
 #include "kit/counted/counted.h"
 
@@ -44,6 +45,7 @@ struct proxy_backend {
     const char *entry, *name, *host;
     struct mk_str authority;
     unsigned port;
+    char sticky[PROXY_STICKY_LEN]; /* its name in cookies */
     struct health_rules rules;
     int64_t check_ms;  /* from one check to the next */
     unsigned retry_on; /* of the settings: statuses that count as failures */

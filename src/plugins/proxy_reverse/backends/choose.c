@@ -4,6 +4,7 @@
 #include "backends/balance.h"
 
 #include "kit/backends/pool.h"
+#include "kit/cookie/cookie.h"
 
 #include "links/call.h"
 
@@ -165,19 +166,25 @@ static bool has_time(const struct proxy_group *g, struct proxy_ask *ask)
     return now_ms - ask->last_ms < g->set->connect_ms;
 }
 
+/* This one and no other, counted as active. */
+static bool choose_one(struct proxy_group *g, const struct balance_ask *q, unsigned i)
+{
+    struct balance_set one = {{0}};
+    struct balance_ask only = *q;
+
+    balance_set_add(&one, i);
+    only.may = &one;
+    return proxy_balance_choose(g->balance, &only) != BALANCE_NOBODY;
+}
+
 /* All are offline: an answer may still come, and to refuse the request is no better. A single one is left alone if told so. */
 static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct proxy_attempt *attempt,
                        const struct balance_ask *q)
 {
-    struct balance_set one = {{0}};
-    struct balance_ask last = *q;
     unsigned i = find_last(g, ask);
 
-    if (i == g->n || (g->n == 1 && g->set->offline_single) || !has_time(g, ask))
-        return false;
-    balance_set_add(&one, i);
-    last.may = &one;
-    if (proxy_balance_choose(g->balance, &last) == BALANCE_NOBODY)
+    if (i == g->n || (g->n == 1 && g->set->offline_single) || !has_time(g, ask) ||
+        !choose_one(g, q, i))
         return false;
     mark_tried(ask, i);
     give_backend(
@@ -188,14 +195,15 @@ static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct prox
 
 /* One of this part of the group. */
 static bool begin_among(struct proxy_group *g, unsigned from, unsigned to, struct proxy_ask *ask,
-                        struct proxy_attempt *attempt, struct balance_ask *q)
+                        struct proxy_attempt *attempt, const struct balance_ask *q)
 {
     int64_t now_ms = mk_worker_now_ms(ask->worker);
     struct balance_set may = candidates(g, from, to, ask, now_ms);
+    struct balance_ask among = *q;
     int chosen;
 
-    q->may = &may;
-    while ((chosen = proxy_balance_choose(g->balance, q)) != BALANCE_NOBODY) {
+    among.may = &may;
+    while ((chosen = proxy_balance_choose(g->balance, &among)) != BALANCE_NOBODY) {
         unsigned i = (unsigned)chosen;
         struct proxy_backend *b = g->backends[i];
         enum health_pass pass = proxy_health_guard_admit(&b->state->health, &b->rules, now_ms);
@@ -212,13 +220,73 @@ static bool begin_among(struct proxy_group *g, unsigned from, unsigned to, struc
     return false;
 }
 
+/* As the balancer has it, else a backup, else one that is offline. */
+static bool begin_any(struct proxy_group *g, struct proxy_ask *ask, struct proxy_attempt *attempt,
+                      const struct balance_ask *q)
+{
+    return begin_among(g, 0, g->nmain, ask, attempt, q) ||
+           (g->nmain < g->n && begin_among(g, g->nmain, g->n, ask, attempt, q)) ||
+           (!ask->has_answer && begin_last(g, ask, attempt, q));
+}
+
+/* ---- sticky sessions ---- */
+
+struct mk_str proxy_attempt_cookie(const struct proxy_attempt *attempt)
+{
+    return (struct mk_str){attempt->backend->sticky, PROXY_STICKY_LEN};
+}
+
+/* The backend that the client's cookie names. @return g->n: none, since it has no such cookie, or an old or invented one. */
+static unsigned find_named(const struct proxy_group *g, const struct mk_request *r)
+{
+    struct mk_str value = cookie_find(r, g->set->sticky);
+    unsigned i = 0;
+
+    if (value.len != PROXY_STICKY_LEN)
+        return g->n;
+    while (i < g->n && memcmp(value.p, g->backends[i]->sticky, PROXY_STICKY_LEN) != 0)
+        i++;
+    return i;
+}
+
+/* While it can be asked at all, a backup too: the session is there. */
+static bool begin_named(struct proxy_group *g, unsigned i, struct proxy_ask *ask,
+                        struct proxy_attempt *attempt, const struct balance_ask *q)
+{
+    struct proxy_backend *b = g->backends[i];
+    enum health_pass pass;
+
+    if (was_tried(ask, i) || !choose_one(g, q, i))
+        return false;
+    pass = proxy_health_guard_admit(&b->state->health, &b->rules, mk_worker_now_ms(ask->worker));
+    if (pass == HEALTH_REFUSED) {
+        proxy_balance_end(g->balance, i);
+        return false;
+    }
+    mark_tried(ask, i);
+    give_backend(attempt, b, pass);
+    return true;
+}
+
+static bool begin_sticky(struct proxy_group *g, struct proxy_ask *ask,
+                         struct proxy_attempt *attempt, const struct balance_ask *q)
+{
+    unsigned named = find_named(g, ask->r);
+
+    if (named < g->n && begin_named(g, named, ask, attempt, q))
+        return true;
+    if (!begin_any(g, ask, attempt, q))
+        return false;
+    attempt->sets_cookie = named == g->n || attempt->backend != g->backends[named];
+    return true;
+}
+
 bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt)
 {
     struct proxy_group *g = entry->group;
     struct balance_ask q = question(g, ask);
 
     *attempt = (struct proxy_attempt){0};
-    return begin_among(g, 0, g->nmain, ask, attempt, &q) ||
-           (g->nmain < g->n && begin_among(g, g->nmain, g->n, ask, attempt, &q)) ||
-           (!ask->has_answer && begin_last(g, ask, attempt, &q));
+    return g->set->sticky.len > 0 ? begin_sticky(g, ask, attempt, &q)
+                                  : begin_any(g, ask, attempt, &q);
 }

@@ -85,6 +85,38 @@ static int parse_hash_key(struct mk_setup *setup, const struct mk_setting *s)
     return 0;
 }
 
+/* ---- sticky sessions ---- */
+
+static int parse_sticky(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, kind, name = {NULL, 0};
+
+    (void)take_word(&rest, &kind);
+    if (text_is_word(kind, MK_STR("off")) && rest.len == 0) {
+        set->sticky = name;
+        return 0;
+    }
+    (void)take_word(&rest, &name);
+    if (!text_is_word(kind, MK_STR("cookie")) || !is_token(name) || name.len > PROXY_COOKIE_MAX ||
+        text_trim(rest).len > 0)
+        return mk_setup_refuse(setup, s, "off, or cookie NAME, a name of at most 64 characters");
+    set->sticky = mk_setup_copy(setup, name);
+    return set->sticky.p ? 0 : MK_E_NOMEM;
+}
+
+enum { KEY_LEAST = 16 };
+
+static int parse_sticky_key(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+
+    if (s->value.len < KEY_LEAST)
+        return mk_setup_refuse(setup, s, "a text of at least 16 characters that nobody can guess");
+    set->sticky_key = mk_setup_copy(setup, s->value).p;
+    return set->sticky_key ? 0 : MK_E_NOMEM;
+}
+
 /* ---- health ---- */
 
 static bool read_check_interval(struct mk_str word, int64_t *ms)
@@ -311,6 +343,8 @@ static const struct mk_field fields[] = {
      .parse = parse_balancer,
      .fallback = "RoundRobin"},
     {.name = "HashKey", .type = MK_FIELD_CUSTOM, .parse = parse_hash_key, .fallback = "Address"},
+    {.name = "Sticky", .type = MK_FIELD_CUSTOM, .parse = parse_sticky, .fallback = "off"},
+    {.name = "StickyKey", .type = MK_FIELD_CUSTOM, .parse = parse_sticky_key},
 
     {.name = "AttemptsCount",
      .type = MK_FIELD_INT,

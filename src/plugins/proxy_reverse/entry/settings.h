@@ -4,6 +4,8 @@
 
 #include "entry/balancers.h"
 
+#include "kit/pure/random.h"
+
 #include <monkey/plugin.h>
 #include <monkey/variables.h>
 
@@ -18,6 +20,8 @@ enum proxy_forwarded {
     PROXY_FORWARDED_AUTO, /* append what a trusted peer says, replace what others say */
 };
 enum proxy_protocol { PROXY_PROTOCOL_OFF, PROXY_PROTOCOL_V1, PROXY_PROTOCOL_V2 };
+
+enum { PROXY_COOKIE_MAX = 64 }; /* bytes of its name */
 
 /** A word of ServerList; written again, it counts more. */
 struct proxy_server {
@@ -53,6 +57,8 @@ struct proxy_settings {
     int balancer; /* enum proxy_balancer */
     int hash_key; /* enum proxy_hash_key, of ConsistentHash */
     struct mk_str hash_header;
+    struct mk_str sticky;   /* Sticky: the name of the cookie that names a backend; p NULL: none */
+    const char *sticky_key; /* StickyKey, of its values; NULL: that of the configuration */
 
     /* backends that fail */
     int64_t attempts;   /* AttemptsCount: failures within window_ms that put a backend offline */
@@ -129,6 +135,7 @@ struct proxy_config {
     bool has_statistics; /* some entry has a page */
     const struct mk_origin
         *unused_servers; /* in check: of [PROXY_DEFAULTS]; NULL: none, or an entry has them */
+    char sticky_key[RANDOM_TEXT_LEN + 1]; /* where StickyKey was not written: of the server's start */
     struct proxy_reign *reign,
         *before; /* its own, and that of the configuration it follows; NULL: none */
 };

@@ -6,6 +6,8 @@
 #include "kit/target/target.h"
 #include "kit/text/words.h"
 
+#include <stdio.h>
+
 enum {
     INTERIM_MAX = 16, /* answers before the answer */
     STALL_MS = 1000,  /* a client that takes nothing for so long is why the backend gave up */
@@ -307,6 +309,20 @@ static struct mk_str for_client(const struct proxy_exchange *x, struct mk_str na
     return len > 0 ? (struct mk_str){text, len} : value;
 }
 
+/* For as long as the browser runs, and not for scripts or other sites (RFC 6265 section 4.1.2). */
+static void put_cookie(const struct proxy_exchange *x, struct mk_reply *p)
+{
+    const struct mk_str name = x->set->sticky, value = proxy_attempt_cookie(&x->attempt);
+    struct mk_request_facts f = {.size = MK_REQUEST_ASKED};
+    char text[PROXY_COOKIE_MAX + 128];
+    int len;
+
+    mk_request_facts(x->r, &f);
+    len = snprintf(text, sizeof(text), "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax%s", (int)name.len,
+                   name.p, (int)value.len, value.p, strcmp(f.scheme, "https") == 0 ? "; Secure" : "");
+    mk_reply_line(p, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});
+}
+
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
 {
     struct mk_str name, value;
@@ -319,6 +335,8 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
         if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
             mk_reply_line(p, name, for_client(x, name, value));
     }
+    if (x->attempt.sets_cookie && (x->answer.status >= 200 || x->answer.status == 101))
+        put_cookie(x, p);
 }
 
 /* What came behind the head, without framing. @return whether the answer goes on. */

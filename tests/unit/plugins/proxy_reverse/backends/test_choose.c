@@ -22,6 +22,7 @@ static int64_t later_ms;     /* that the clock of workers is ahead of all others
 static uint8_t client[16];   /* the address of whoever asks */
 static struct mk_str target; /* and for what */
 static const char *header;   /* of every name */
+static const char *cookie;   /* the client's line Cookie; NULL: none */
 static char logged[4096];    /* what became of backends */
 
 int64_t mk_worker_now_ms(const struct mk_worker *w)
@@ -68,6 +69,17 @@ struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
     return header ? mk_str_from(header) : (struct mk_str){NULL, 0};
 }
 
+bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                            struct mk_str *value)
+{
+    (void)r;
+    if (!cookie || (*at)++ > 0)
+        return false;
+    *name = MK_STR("Cookie");
+    *value = mk_str_from(cookie);
+    return true;
+}
+
 /* ---- an entry with backends b0, b1, ... ---- */
 
 struct scene {
@@ -102,6 +114,7 @@ static void prepare(struct scene *s, unsigned n)
                                               .weight = 1};
     s->ctx = (struct mk_context){.size = sizeof(s->ctx), .config = &s->config};
     later_ms = 0;
+    cookie = NULL;
     logged[0] = '\0';
 }
 
@@ -560,6 +573,164 @@ static void test_an_attempt_outlives_its_configuration(void **state)
     assert_int_equal(nupstreams, 0);
 }
 
+/* ---- sticky sessions ---- */
+
+static char cookie_text[64];
+
+/* The client has the cookie of that backend. */
+static void hold_cookie(const struct scene *s, unsigned i)
+{
+    (void)snprintf(cookie_text, sizeof(cookie_text), "a=b; at=%.*s", PROXY_STICKY_LEN,
+                   s->entry.group->backends[i]->sticky);
+    cookie = cookie_text;
+}
+
+/* @return the name of the backend, whose answer sets a cookie or not. */
+static const char *ask_sticky(struct scene *s, bool *sets_cookie, enum proxy_outcome outcome)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct proxy_attempt attempt;
+    const char *name;
+
+    if (!proxy_begin(&s->entry, &ask, &attempt))
+        return NULL;
+    name = attempt.name;
+    *sets_cookie = attempt.sets_cookie;
+    assert_memory_equal(proxy_attempt_cookie(&attempt).p, attempt.backend->sticky, PROXY_STICKY_LEN);
+    proxy_end(&attempt, &(struct proxy_report){.outcome = outcome, .status = 200});
+    return name;
+}
+
+static void prepare_sticky(struct scene *s, unsigned n)
+{
+    prepare(s, n);
+    s->set.sticky = MK_STR("at");
+}
+
+static void test_a_cookie_keeps_to_its_backend(void **state)
+{
+    (void)state;
+    for (int balancer = 0; balancer < PROXY_BALANCER_COUNT; balancer++) {
+        struct scene s;
+        bool sets;
+
+        prepare_sticky(&s, 4);
+        s.set.balancer = balancer;
+        start_after(&s, NULL);
+        assert_non_null(ask_sticky(&s, &sets, PROXY_ANSWERED));
+        assert_true(sets);
+        for (unsigned i = 0; i < 4; i++) {
+            hold_cookie(&s, i);
+            assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), names[i]);
+            assert_false(sets);
+        }
+        stop(&s);
+    }
+}
+
+static void test_cookies_that_name_none(void **state)
+{
+    static const char *const lines[] = {"at=0123456789abcdef", "at=", "at",       "at=b2",
+                                        "at=b2:80",            "",    "at=0123456789abcdef0"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct scene s;
+        bool sets;
+
+        prepare_sticky(&s, 3);
+        start_after(&s, NULL);
+        cookie = lines[i];
+        assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b0");
+        assert_true(sets);
+        stop(&s);
+    }
+}
+
+/* What it names is offline: another one answers, and the client gets another cookie. */
+static void test_a_cookie_of_one_that_is_offline(void **state)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct scene s;
+    bool sets;
+
+    (void)state;
+    prepare_sticky(&s, 3);
+    start_after(&s, NULL);
+    hold_cookie(&s, 1);
+    assert_string_equal(ask_for(&s, &ask, PROXY_REFUSED), "b1");
+    assert_string_equal(ask_for(&s, &ask, PROXY_ANSWERED), "b0"); /* in the same request */
+    assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b0");
+    assert_true(sets);
+    later_ms = OFFLINE_MS + 1000; /* it may be a probe */
+    assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b1");
+    assert_false(sets);
+    stop(&s);
+}
+
+/* The session is on the backup: it goes on there when others are back. */
+static void test_a_cookie_of_a_backup(void **state)
+{
+    struct scene s;
+    bool sets;
+
+    (void)state;
+    prepare_sticky(&s, 2);
+    s.set.nmain = 1;
+    s.servers[1].is_backup = true;
+    start_after(&s, NULL);
+    assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b0");
+    hold_cookie(&s, 1);
+    assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b1");
+    assert_false(sets);
+    stop(&s);
+}
+
+static void test_a_reload_keeps_cookies(void **state)
+{
+    static const char *const keys[] = {NULL, "0123456789abcdef"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct scene first, second;
+        bool sets;
+
+        prepare_sticky(&first, 3);
+        first.set.sticky_key = keys[i];
+        start_after(&first, NULL);
+        hold_cookie(&first, 2);
+        prepare_sticky(&second, 3);
+        second.set.sticky_key = keys[i];
+        start_after(&second, &first);
+        cookie = cookie_text;
+        assert_string_equal(ask_sticky(&second, &sets, PROXY_ANSWERED), "b2");
+        stop(&first);
+        stop(&second);
+        /* another start: only a key that was written is the same */
+        prepare_sticky(&first, 3);
+        first.set.sticky_key = keys[i];
+        start_after(&first, NULL);
+        cookie = cookie_text;
+        assert_string_equal(ask_sticky(&first, &sets, PROXY_ANSWERED), keys[i] ? "b2" : "b0");
+        stop(&first);
+    }
+}
+
+/* Without Sticky a cookie is the application's. */
+static void test_no_cookie_is_looked_at(void **state)
+{
+    struct scene s;
+    bool sets;
+
+    (void)state;
+    prepare(&s, 2);
+    start_after(&s, NULL);
+    cookie = "at=0000000000000000"; /* as a backend without name would have it */
+    assert_string_equal(ask_sticky(&s, &sets, PROXY_ANSWERED), "b0");
+    assert_false(sets);
+    stop(&s);
+}
+
 /* ---- facts ---- */
 
 static void test_facts(void **state)
@@ -625,6 +796,12 @@ int main(void)
         cmocka_unit_test(test_another_way_of_connecting_keeps_the_health),
         cmocka_unit_test(test_entries_are_told_apart_by_name),
         cmocka_unit_test(test_an_attempt_outlives_its_configuration),
+        cmocka_unit_test(test_a_cookie_keeps_to_its_backend),
+        cmocka_unit_test(test_cookies_that_name_none),
+        cmocka_unit_test(test_a_cookie_of_one_that_is_offline),
+        cmocka_unit_test(test_a_cookie_of_a_backup),
+        cmocka_unit_test(test_a_reload_keeps_cookies),
+        cmocka_unit_test(test_no_cookie_is_looked_at),
         cmocka_unit_test(test_facts),
     };
 

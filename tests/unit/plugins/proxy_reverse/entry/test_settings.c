@@ -226,6 +226,30 @@ static void keys_of_a_hash(void **state)
     assert_int_equal(read_value("HashKey", "Header a"), MK_E_NOMEM);
 }
 
+static void names_of_cookies(void **state)
+{
+    static const char *const wrong[] = {"", "cookie", "cookie a b", "header a", "off a", "cookie a=b", "cookie a;b", NULL};
+    static const char *const short_keys[] = {"", "0123456789abcde", NULL};
+    char text[80];
+
+    assert_int_equal(read_value("Sticky", "cookie at"), 0);
+    assert_true(is(set.sticky, "at"));
+    assert_int_equal(read_value("Sticky", " Off "), 0);
+    assert_null(set.sticky.p);
+    refuse_all("Sticky", wrong);
+    for (int len = 64; len <= 65; len++) {
+        (void)snprintf(text, sizeof(text), "cookie %0*d", len, 0);
+        assert_int_equal(read_value("Sticky", text), len == 64 ? 0 : MK_E_INVALID);
+    }
+    assert_int_equal(read_value("StickyKey", "0123456789abcdef"), 0);
+    assert_string_equal(set.sticky_key, "0123456789abcdef");
+    refuse_all("StickyKey", short_keys);
+    begin(state);
+    setup.no_memory = true;
+    assert_int_equal(read_value("Sticky", "cookie a"), MK_E_NOMEM);
+    assert_int_equal(read_value("StickyKey", "0123456789abcdef"), MK_E_NOMEM);
+}
+
 static void statuses_to_retry_on(void **state)
 {
     static const char *const wrong[] = {"",        "501",     "505",    "404",  "200", "50", "5030",
@@ -621,6 +645,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(balancers_are_found_or_guessed),
         CASE(keys_of_a_hash),
+        CASE(names_of_cookies),
         CASE(statuses_to_retry_on),
         CASE(health_checks),
         CASE(patterns_are_kept_in_their_order),

@@ -179,6 +179,12 @@ void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
     proxy_exchange_turn(x, PROXY_REST);
 }
 
+struct mk_str proxy_attempt_cookie(const struct proxy_attempt *attempt)
+{
+    assert_ptr_equal(attempt, &ex.attempt);
+    return MK_STR("0123456789abcdef");
+}
+
 static bool has_another; /* a backend that may be asked */
 
 bool proxy_exchange_ask_another(struct proxy_exchange *x)
@@ -660,6 +666,30 @@ static void an_answer_of_retry_on_is_for_another_backend(void **state)
     assert_true(ex.has_told); /* so that no other is asked */
 }
 
+/* The final answer has it, no interim one does (Sticky). */
+static void a_cookie_names_the_backend(void **state)
+{
+    static const struct {
+        const char *scheme, *said;
+        bool sets;
+    } rows[] = {
+        {"http", "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; SameSite=Lax\nlength 0\n", true},
+        {"https", "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; SameSite=Lax; Secure\nlength 0\n", true},
+        {"https", "103\nlength -1\n200\nSet-Cookie: a=b\nlength 0\n", false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin(state);
+        set.sticky = MK_STR("at");
+        r.facts.scheme = rows[i].scheme;
+        ex.attempt.sets_cookie = rows[i].sets;
+        (void)talk("HTTP/1.1 103 Early Hints\r\n\r\n" OK "Set-Cookie: a=b\r\n" LENGTH(0) "\r\n", 7, MK_E_AGAIN);
+        assert_string_equal(r.said, rows[i].said);
+        end(state);
+    }
+    begin(state);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -678,6 +708,7 @@ int main(void)
         CASE(the_rest_of_the_request_goes_on),
         CASE(a_large_body_goes_by_a_pipe),
         CASE(an_answer_of_retry_on_is_for_another_backend),
+        CASE(a_cookie_names_the_backend),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
