@@ -99,6 +99,8 @@ struct mk_head;
 struct mk_metric;
 struct mk_protocol;
 typedef void (*mk_metric_fn)(void *arg, const struct mk_metric *metric);
+/** A part of the reply to an order: a key in lower case and its value, both borrowed for the call. */
+typedef void (*mk_order_fn)(void *arg, const char *key, struct mk_str value);
 
 struct mk_plugin {
     size_t size;       /* sizeof(struct mk_plugin) of the header that it was built with */
@@ -241,6 +243,18 @@ struct mk_plugin {
      */
     enum mk_verdict (*explain)(struct mk_request *r, const struct mk_context *ctx,
                                struct mk_explain *e);
+
+    /* ---- orders ---- */
+
+    /**
+     * Carry out an order of an administrator of the running server, such as `drain shop 10.0.0.1:80`; see mk_worker_order. Called on
+     * a worker, for the default site. It does not block.
+     * @param words   of the order, nwords of them, perhaps none
+     * @param tell    call tell(arg, ...) for each part of the reply
+     * @return 0; an error except MK_E_UNSUPPORTED: nothing was done, and the last value told is the reason.
+     */
+    int (*order)(const struct mk_context *ctx, const struct mk_str *words, size_t nwords,
+                 mk_order_fn tell, void *arg);
 };
 
 /** The first members of every plugin. */
@@ -428,6 +442,14 @@ struct mk_metric {
 };
 /** Collect the metrics of all plugins, in the order of loading. On the worker's thread. */
 MK_API void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg);
+
+/**
+ * Give an order to a plugin by its hook `order`. For shells, which see to it that only administrators give any. On the worker's thread.
+ * @param plugin  its name
+ * @return as the hook; MK_E_UNSUPPORTED: no plugin of that name is loaded, or it takes no orders.
+ */
+MK_API int mk_worker_order(struct mk_worker *w, struct mk_str plugin, const struct mk_str *words,
+                           size_t nwords, mk_order_fn tell, void *arg) MK_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -174,6 +174,21 @@ MK_AT_START void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void 
     }
 }
 
+MK_AT_START int mk_worker_order(struct mk_worker *w, struct mk_str plugin,
+                                const struct mk_str *words, size_t nwords, mk_order_fn tell,
+                                void *arg)
+{
+    const struct mk_snapshot *s = w->view->snapshot;
+
+    for (unsigned i = 0; i < s->nplugins; i++) {
+        const struct mk_plugin *p = s->plugins[i].plugin;
+
+        if (p->order && mk_str_eq(plugin, mk_str_from(p->name)))
+            return p->order(mk_view_context(w->view, &s->sites[0], i), words, nwords, tell, arg);
+    }
+    return MK_E_UNSUPPORTED;
+}
+
 bool mk_worker_refusals(const struct mk_worker *w, unsigned index, const char **name,
                         uint64_t *count)
 {
