@@ -20,7 +20,7 @@ from harness.shell import Shell, ask, configured, refused
 
 COMMANDS = {"help": r"\h", "config": r"\f", "plugins": r"\g", "status": r"\s", "uptime": r"\u", "vhosts": r"\v",
             "workers": r"\w", "clear": r"\c", "quit": r"\q", "connections": None, "metrics": None, "loglevel": None,
-            "reload": None}
+            "reload": None, "proxy": None}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +113,8 @@ def test_connections_of_all_workers_are_shown(server, place):
     ("\x1b[2J\xff", 'error: unknown command "\\x1b[2J\\xc3\\xbf"; help lists them\n'),
     ("status now", "error: status takes no parameter\n"),
     ("loglevel info info", "error: loglevel takes one parameter at most\n"),
+    ("proxy drain a b c", "error: proxy takes three parameters at most\n"),
+    ("proxy drain a b", "error: the plugin proxy_reverse is not loaded\n"),
     ("a b c d e f g h", 'error: unknown command "a"; help lists them\n'),
     ("", ""), ("   \t ", ""), ("\r", ""), ("--json", ""),
 ])

@@ -27,6 +27,7 @@ struct call {
 struct command {
     const char *name, *brief; /* brief: NULL: there is none */
     const char *parameter;    /* NULL: it takes none */
+    unsigned max;             /* how many words that may be */
     const char *about;
     enum command_end end;
     void (*run)(struct call *call);
@@ -272,6 +273,39 @@ static void run_loglevel(struct call *call)
         call->reply->failed = true;
 }
 
+/* ---- what plugins do ---- */
+
+struct order {
+    struct reply *reply;
+    char last[256]; /* value: where the order is refused, the reason */
+};
+
+static void tell_order(void *arg, const char *key, struct mk_str value)
+{
+    struct order *o = arg;
+
+    (void)snprintf(o->last, sizeof(o->last), "%.*s", (int)(value.len < 255 ? value.len : 255),
+                   value.p);
+    cheetah_reply_text(o->reply, key, value);
+}
+
+static void run_proxy(struct call *call)
+{
+    static const char none[] = "the plugin proxy_reverse is not loaded";
+    const struct line *line = call->line;
+    struct order o = {.reply = call->reply};
+    int err = mk_worker_order(call->worker, MK_STR("proxy_reverse"), line->words + 1,
+                              line->count - 1, tell_order, &o);
+
+    if (err == MK_E_UNSUPPORTED && line->count == 1) {
+        cheetah_reply_own(call->reply, "proxy", none);
+        return;
+    }
+    call->failed = err < 0;
+    if (err < 0)
+        cheetah_reply_error(call->reply, line->json, "%s", err == MK_E_UNSUPPORTED ? none : o.last);
+}
+
 static void run_clear(struct call *call)
 {
     if (call->reply->json)
@@ -292,21 +326,23 @@ static void run_connections(struct call *call)
 }
 
 static const struct command commands[] = {
-    {"help", "\\h", NULL, "this list; \\? too", COMMAND_DONE, run_help},
-    {"config", "\\f", NULL, "the settings of [SERVER] in force", COMMAND_DONE, run_config},
-    {"plugins", "\\g", NULL, "the loaded plugins", COMMAND_DONE, run_plugins},
-    {"status", "\\s", NULL, "the server and its totals", COMMAND_DONE, run_status},
-    {"uptime", "\\u", NULL, "the time since the start", COMMAND_DONE, run_uptime},
-    {"vhosts", "\\v", NULL, "the sites", COMMAND_DONE, run_vhosts},
-    {"workers", "\\w", NULL, "the counters of each worker", COMMAND_DONE, run_workers},
-    {"connections", NULL, NULL, "the clients' connections", COMMAND_GATHER, run_connections},
-    {"metrics", NULL, NULL, "all counters in Prometheus' format", COMMAND_DONE, run_metrics},
-    {"reload", NULL, NULL, "reload the configuration and print the result", COMMAND_RELOAD,
+    {"help", "\\h", NULL, 0, "this list; \\? too", COMMAND_DONE, run_help},
+    {"config", "\\f", NULL, 0, "the settings of [SERVER] in force", COMMAND_DONE, run_config},
+    {"plugins", "\\g", NULL, 0, "the loaded plugins", COMMAND_DONE, run_plugins},
+    {"status", "\\s", NULL, 0, "the server and its totals", COMMAND_DONE, run_status},
+    {"uptime", "\\u", NULL, 0, "the time since the start", COMMAND_DONE, run_uptime},
+    {"vhosts", "\\v", NULL, 0, "the sites", COMMAND_DONE, run_vhosts},
+    {"workers", "\\w", NULL, 0, "the counters of each worker", COMMAND_DONE, run_workers},
+    {"connections", NULL, NULL, 0, "the clients' connections", COMMAND_GATHER, run_connections},
+    {"metrics", NULL, NULL, 0, "all counters in Prometheus' format", COMMAND_DONE, run_metrics},
+    {"proxy", NULL, "[ACTION ENTRY SERVER]", 3, "list backends; drain or undrain one", COMMAND_DONE,
+     run_proxy},
+    {"reload", NULL, NULL, 0, "reload the configuration and print the result", COMMAND_RELOAD,
      run_reload},
-    {"loglevel", NULL, "[LEVEL]", "print or set the level of the error log", COMMAND_DONE,
+    {"loglevel", NULL, "[LEVEL]", 1, "print or set the level of the error log", COMMAND_DONE,
      run_loglevel},
-    {"clear", "\\c", NULL, "clear the screen", COMMAND_DONE, run_clear},
-    {"quit", "\\q", NULL, "end the session", COMMAND_QUIT, run_quit},
+    {"clear", "\\c", NULL, 0, "clear the screen", COMMAND_DONE, run_clear},
+    {"quit", "\\q", NULL, 0, "end the session", COMMAND_QUIT, run_quit},
 };
 
 static const struct command *command_at(unsigned index)
@@ -365,6 +401,9 @@ static void refuse(const struct line *line, struct reply *r)
 
 enum command_end cheetah_command_run(struct mk_worker *w, const struct line *line, struct reply *r)
 {
+    static const char *const takes[LINE_MAX_WORDS] = {"no parameter", "one parameter at most",
+                                                      "two parameters at most",
+                                                      "three parameters at most"};
     struct call call = {.worker = w, .server = mk_worker_server(w), .line = line, .reply = r};
     const struct command *c;
 
@@ -375,9 +414,8 @@ enum command_end cheetah_command_run(struct mk_worker *w, const struct line *lin
         refuse(line, r);
         return COMMAND_DONE;
     }
-    if (line->count > (c->parameter ? 2 : 1)) {
-        cheetah_reply_error(r, line->json, "%s takes %s", c->name,
-                            c->parameter ? "one parameter at most" : "no parameter");
+    if (line->count > 1 + c->max) {
+        cheetah_reply_error(r, line->json, "%s takes %s", c->name, takes[c->max]);
         return COMMAND_DONE;
     }
     cheetah_reply_begin(r, line->json);

@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 #include "exchange/exchange.h"
 #include "statistics/metrics.h"
+#include "statistics/order.h"
 #include "statistics/statistics.h"
 
 #include <monkey/explain.h>
@@ -112,6 +113,7 @@ static const struct mk_plugin proxy_reverse = {
     .on_handle = proxy_on_handle,
     .metrics = proxy_metrics,
     .explain = proxy_explain,
+    .order = proxy_order,
     .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS,
 };
 MK_PLUGIN_EXPORT(proxy_reverse);

@@ -30,6 +30,7 @@ struct proxy_counters {
 struct proxy_state {
     struct counted refs;
     _Atomic unsigned active;  /* attempts under way */
+    _Atomic bool is_drained;  /* asked only by clients whose cookie names it */
     _Atomic int64_t heard_ms; /* clock_tick_ms of the last head of an answer */
     struct health_guard health;
     struct latency latency; /* until the head of an answer */
@@ -86,6 +87,11 @@ struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b);
 
 /** A check found it well, or not. */
 void proxy_backend_checked(struct proxy_backend *b, bool is_good);
+
+static inline bool proxy_backend_is_drained(const struct proxy_backend *b)
+{
+    return atomic_load_explicit(&b->state->is_drained, memory_order_relaxed);
+}
 
 /** Add to a counter. Any thread. */
 static inline void proxy_count(_Atomic uint64_t *counter, uint64_t n)

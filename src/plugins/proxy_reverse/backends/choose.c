@@ -83,7 +83,8 @@ static struct balance_set candidates(struct proxy_group *g, unsigned from, unsig
     for (unsigned i = from; i < to; i++) {
         struct proxy_backend *b = g->backends[i];
 
-        if (was_tried(ask, i) || !proxy_health_guard_may(&b->state->health, &b->rules, now_ms))
+        if (was_tried(ask, i) || proxy_backend_is_drained(b) ||
+            !proxy_health_guard_may(&b->state->health, &b->rules, now_ms))
             continue;
         balance_set_add(&sets[(has_share(g, b, now_ms) ? SHARE : 0) + (has_room(g, b) ? ROOM : 0)],
                         i);
@@ -145,7 +146,7 @@ static unsigned find_last(const struct proxy_group *g, const struct proxy_ask *a
     for (unsigned i = 0; i < g->n; i++) {
         int64_t until_ms;
 
-        if (was_tried(ask, i))
+        if (was_tried(ask, i) || proxy_backend_is_drained(g->backends[i]))
             continue;
         until_ms = proxy_health_guard_until(&g->backends[i]->state->health);
         if (until_ms < least) {
@@ -249,7 +250,7 @@ static unsigned find_named(const struct proxy_group *g, const struct mk_request 
     return i;
 }
 
-/* While it can be asked at all, a backup too: the session is there. */
+/* While it can be asked at all, a backup or drained too: the session is there. */
 static bool begin_named(struct proxy_group *g, unsigned i, struct proxy_ask *ask,
                         struct proxy_attempt *attempt, const struct balance_ask *q)
 {

@@ -37,6 +37,7 @@ void proxy_facts(const struct proxy_entry *entry, unsigned i, struct proxy_facts
         .name = b->name,
         .weight = entry->set->servers[i].weight,
         .is_backup = entry->set->servers[i].is_backup,
+        .is_drained = proxy_backend_is_drained(b),
         .active = atomic_load_explicit(&s->active, memory_order_relaxed),
         .requests = load_counter(&s->count.requests),
         .failures = proxy_failures(&s->count),

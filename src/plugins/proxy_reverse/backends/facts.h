@@ -11,6 +11,7 @@ struct proxy_facts {
     const char *name; /* as written in ServerList; lives as long as the entry */
     unsigned weight;  /* how often it was written there */
     bool is_backup;   /* asked only while no other can be */
+    bool is_drained;
     struct health_facts health;
     struct latency_facts latency;
     unsigned active, open, idle,
@@ -18,7 +19,7 @@ struct proxy_facts {
     uint64_t requests, failures, refused, broke, probes, checks, failed_checks, sent, received;
     uint64_t status[6];
     uint64_t repeated; /* answers in whose place another backend was asked */
-    double rate; /* requests a second of the last one to two minutes */
+    double rate;       /* requests a second of the last one to two minutes */
 };
 
 /** Backends of an entry that is in force. */

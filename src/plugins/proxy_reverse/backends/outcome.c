@@ -105,7 +105,10 @@ void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
 {
     struct proxy_backend *b = attempt->backend;
 
-    atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed);
+    if (atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed) == 1 &&
+        proxy_backend_is_drained(b))
+        mk_server_log(b->server, MK_LOG_INFO, "proxy: drained backend is free entry=%s backend=%s",
+                      b->entry, b->name);
     count_outcome(b->state, report);
     tell_health(attempt, health_of(b, report),
                 is_failed_answer(b, report) ? why_status : outcomes[report->outcome].why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/exchange.h"
 
+#include "backends/drain.h"
 #include "exchange/head.h"
 
 #include "kit/backends/repeat.h"
@@ -332,6 +333,10 @@ static void try_next(struct proxy_exchange *x)
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         if (begin_attempt(x))
             return;
+    }
+    if (proxy_all_drained(x->entry)) {
+        proxy_exchange_fail(x, 503, "all backends are drained");
+        return;
     }
     proxy_exchange_fail(x, x->status,
                         x->status == 503   ? "all backends are busy"

@@ -13,7 +13,12 @@ struct family {
 
 static double is_up(const struct proxy_facts *f)
 {
-    return f->health.state == HEALTH_UP || f->health.state == HEALTH_RETURNING;
+    return !f->is_drained && (f->health.state == HEALTH_UP || f->health.state == HEALTH_RETURNING);
+}
+
+static double is_drained(const struct proxy_facts *f)
+{
+    return f->is_drained;
 }
 
 static double active(const struct proxy_facts *f)
@@ -73,6 +78,7 @@ static double received(const struct proxy_facts *f)
 
 static const struct family families[] = {
     {"monkey_proxy_up", "Whether the backend gets requests.", false, true, is_up},
+    {"monkey_proxy_drained", "Whether the backend is drained.", false, false, is_drained},
     {"monkey_proxy_active_requests", "Requests in flight.", false, true, active},
     {"monkey_proxy_connections", "Connections, including idle ones.", false, false,
      open_connections},

@@ -126,14 +126,16 @@ static void latency(struct page *page, unsigned column, uint64_t count, uint64_t
     page_put(page, "</td>");
 }
 
-static void state(struct page *page, const struct health_facts *h)
+static void state(struct page *page, const struct proxy_facts *f)
 {
+    const struct health_facts *h = &f->health;
+
     open_cell(page, STATE);
     page_printf(page, "<b class=\"%s\">%s", proxy_health_name(h->state),
                 proxy_health_name(h->state));
     if (h->state == HEALTH_RETURNING)
         page_printf(page, " %u%%", h->share / 10);
-    page_put(page, "</b></td>");
+    page_put(page, f->is_drained ? "</b> <span class=\"dim\">drained</span></td>" : "</b></td>");
 }
 
 static void last_check(struct page *page, const struct health_facts *h)
@@ -177,7 +179,7 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
     if (f.is_backup)
         page_put(page, " <span class=\"dim\">backup</span>");
     page_put(page, "</span></td>");
-    state(page, &f.health);
+    state(page, &f);
     number(page, ACTIVE, f.active);
     open_cell(page, OPEN);
     page_printf(page, "%u / %u</td>", f.open, f.idle);

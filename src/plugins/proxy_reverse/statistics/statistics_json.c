@@ -37,6 +37,7 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
     page_member_number(page, "weight", f.weight);
     page_printf(page, ", \"backup\": %s", f.is_backup ? "true" : "false");
     write_health(page, &f.health);
+    page_printf(page, ", \"drained\": %s", f.is_drained ? "true" : "false");
     page_member_number(page, "active", f.active);
     page_member_number(page, "connections", f.open);
     page_member_number(page, "idle", f.idle);

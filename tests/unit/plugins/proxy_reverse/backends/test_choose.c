@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "backends/backend_int.h"
+#include "backends/drain.h"
 #include "backends/facts.h"
 #include "fake_upstream.h"
 
@@ -596,7 +597,8 @@ static const char *ask_sticky(struct scene *s, bool *sets_cookie, enum proxy_out
         return NULL;
     name = attempt.name;
     *sets_cookie = attempt.sets_cookie;
-    assert_memory_equal(proxy_attempt_cookie(&attempt).p, attempt.backend->sticky, PROXY_STICKY_LEN);
+    assert_memory_equal(proxy_attempt_cookie(&attempt).p, attempt.backend->sticky,
+                        PROXY_STICKY_LEN);
     proxy_end(&attempt, &(struct proxy_report){.outcome = outcome, .status = 200});
     return name;
 }
@@ -630,8 +632,8 @@ static void test_a_cookie_keeps_to_its_backend(void **state)
 
 static void test_cookies_that_name_none(void **state)
 {
-    static const char *const lines[] = {"at=0123456789abcdef", "at=", "at",       "at=b2",
-                                        "at=b2:80",            "",    "at=0123456789abcdef0"};
+    static const char *const lines[] = {"at=0123456789abcdef", "at=", "at", "at=b2", "at=b2:80", "",
+                                        "at=0123456789abcdef0"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -714,6 +716,82 @@ static void test_a_reload_keeps_cookies(void **state)
         assert_string_equal(ask_sticky(&first, &sets, PROXY_ANSWERED), keys[i] ? "b2" : "b0");
         stop(&first);
     }
+}
+
+/* ---- drained ones ---- */
+
+/* With each balancer: no request goes there, however many others are left, until it is undrained. */
+static void test_drained_ones_get_nothing(void **state)
+{
+    (void)state;
+    for (int balancer = 0; balancer < PROXY_BALANCER_COUNT; balancer++) {
+        struct proxy_ask ask = {.r = NULL};
+        struct scene s;
+
+        prepare(&s, 3);
+        s.set.balancer = balancer;
+        start_after(&s, NULL);
+        proxy_drain(&s.entry, 1, true);
+        assert_non_null(strstr(logged, "backend drained entry=entry backend=b1"));
+        for (unsigned i = 0; i < 30; i++) {
+            client[15] = (uint8_t)i;
+            assert_string_not_equal(ask_once(&s, PROXY_ANSWERED), "b1");
+        }
+        assert_true(facts_of(&s, 1).is_drained && facts_of(&s, 1).requests == 0);
+        assert_non_null(ask_for(&s, &ask, PROXY_REFUSED)); /* not as the last resort either */
+        assert_non_null(ask_for(&s, &ask, PROXY_REFUSED));
+        assert_null(ask_for(&s, &ask, PROXY_REFUSED));
+        assert_false(proxy_all_drained(&s.entry));
+        proxy_drain(&s.entry, 1, false);
+        assert_string_equal(ask_once(&s, PROXY_ANSWERED), "b1");
+        client[15] = 0;
+        stop(&s);
+    }
+}
+
+static void test_all_are_drained(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    prepare(&s, 2);
+    s.set.nmain = 1;
+    s.servers[1].is_backup = true;
+    start_after(&s, NULL);
+    proxy_drain(&s.entry, 0, true);
+    assert_string_equal(ask_once(&s, PROXY_ANSWERED), "b1"); /* the backup stands by */
+    proxy_drain(&s.entry, 1, true);
+    assert_null(ask_once(&s, PROXY_ANSWERED));
+    assert_true(proxy_all_drained(&s.entry));
+    stop(&s);
+}
+
+/* The last request says that it is free; its cookie has it asked all the same; a reload changes nothing of that. */
+static void test_a_drained_one_becomes_free(void **state)
+{
+    struct proxy_ask ask = {.r = NULL};
+    struct proxy_attempt attempt;
+    struct scene first, second;
+    bool sets;
+
+    (void)state;
+    prepare_sticky(&first, 2);
+    start_after(&first, NULL);
+    assert_true(proxy_begin(&first.entry, &ask, &attempt));
+    assert_string_equal(attempt.name, "b0");
+    proxy_drain(&first.entry, 0, true);
+    assert_int_equal(facts_of(&first, 0).active, 1);
+    proxy_end(&attempt, &(struct proxy_report){.outcome = PROXY_ANSWERED, .status = 200});
+    assert_non_null(strstr(logged, "drained backend is free entry=entry backend=b0"));
+    hold_cookie(&first, 0);
+    prepare_sticky(&second, 2);
+    start_after(&second, &first);
+    assert_string_equal(ask_sticky(&second, &sets, PROXY_ANSWERED), "b1");
+    cookie = cookie_text;
+    assert_string_equal(ask_sticky(&second, &sets, PROXY_ANSWERED), "b0");
+    assert_false(sets);
+    stop(&first);
+    stop(&second);
 }
 
 /* Without Sticky a cookie is the application's. */
@@ -801,6 +879,9 @@ int main(void)
         cmocka_unit_test(test_a_cookie_of_one_that_is_offline),
         cmocka_unit_test(test_a_cookie_of_a_backup),
         cmocka_unit_test(test_a_reload_keeps_cookies),
+        cmocka_unit_test(test_drained_ones_get_nothing),
+        cmocka_unit_test(test_all_are_drained),
+        cmocka_unit_test(test_a_drained_one_becomes_free),
         cmocka_unit_test(test_no_cookie_is_looked_at),
         cmocka_unit_test(test_facts),
     };

@@ -27,7 +27,7 @@ static const struct proxy_facts facts[] = {
      .sent = 1000,
      .received = 2000,
      .status = {0, 0, 80, 3, 6, 1}},
-    {.name = "b", .health = {.state = HEALTH_OFFLINE}},
+    {.name = "b", .health = {.state = HEALTH_OFFLINE}, .is_drained = true},
     {.name = "c", .health = {.state = HEALTH_RETURNING}},
     {.name = "d", .health = {.state = HEALTH_PROBING}},
 };
@@ -77,6 +77,8 @@ static void test_each_backend_is_told_of(void **state)
         "monkey_proxy_up{entry=one,backend=b} 0\n",
         "monkey_proxy_up{entry=two,backend=c} 1\n",
         "monkey_proxy_up{entry=two,backend=d} 0\n",
+        "monkey_proxy_drained{entry=one,backend=a} 0\n",
+        "monkey_proxy_drained{entry=one,backend=b} 1\n",
         "monkey_proxy_active_requests{entry=one,backend=a} 1\n",
         "monkey_proxy_connections{entry=one,backend=a} 5\n",
         "monkey_proxy_idle_connections{entry=one,backend=a} 3\n",
