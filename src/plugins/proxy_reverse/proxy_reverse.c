@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/backend.h"
 #include "exchange/exchange.h"
+#include "exchange/front.h"
 #include "statistics/metrics.h"
 #include "statistics/order.h"
 #include "statistics/statistics.h"
@@ -60,7 +61,10 @@ static enum mk_verdict proxy_on_handle(struct mk_request *r, const struct mk_con
         if (proxy_is_statistics(ctx, f.path))
             return proxy_statistics(r, ctx);
     }
-    return data ? proxy_exchange_handle(r, ctx, data) : MK_VERDICT_PASS;
+    if (!data)
+        return MK_VERDICT_PASS;
+    return ((const struct proxy_entry *)data)->set ? proxy_exchange_handle(r, ctx, data)
+                                                   : proxy_front_guard(r);
 }
 
 /* "a:80, b:80 and 3 more" */
@@ -111,9 +115,10 @@ static const struct mk_plugin proxy_reverse = {
     .worker_start = proxy_worker_start,
     .worker_stop = proxy_worker_stop,
     .on_handle = proxy_on_handle,
+    .on_head = proxy_front_head,
     .metrics = proxy_metrics,
     .explain = proxy_explain,
     .order = proxy_order,
-    .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS,
+    .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS | MK_TRAIT_PARTS,
 };
 MK_PLUGIN_EXPORT(proxy_reverse);

@@ -250,6 +250,26 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
     return set->rewrite_from.p && set->rewrite_to.p ? 0 : MK_E_NOMEM;
 }
 
+static int parse_accel(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str path = text_trim(s->value);
+
+    set->accel = PROXY_ACCEL_OFF;
+    if (text_is_word(path, MK_STR("off")))
+        return 0;
+    set->accel = PROXY_ACCEL_ON;
+    if (text_is_word(path, MK_STR("on")))
+        return 0;
+    if (path.len < 3 || path.p[0] != '/' || path.p[path.len - 1] != '/' || !is_visible(path) ||
+        memchr(path.p, '%', path.len) || memmem(path.p, path.len, "//", 2) ||
+        memmem(path.p, path.len, "/.", 2))
+        return mk_setup_refuse(setup, s, "off, on or a path like /files/");
+    set->accel = PROXY_ACCEL_BENEATH;
+    set->accel_path = mk_setup_copy(setup, path);
+    return set->accel_path.p ? 0 : MK_E_NOMEM;
+}
+
 /* What frames a message, belongs to a connection or depends on the request is not for a configuration to say. */
 static bool is_ours(struct mk_str name)
 {
@@ -443,6 +463,8 @@ static const struct mk_field fields[] = {
     {.name = "RealIP", .type = MK_FIELD_BOOL, AT(real_ip), .fallback = "off"},
     {.name = "ForwardedPort", .type = MK_FIELD_BOOL, AT(forwarded_port), .fallback = "off"},
     {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
+    {.name = "AccelRedirect", .type = MK_FIELD_CUSTOM, .parse = parse_accel, .fallback = "off"},
+    {.name = "SendfileRoot", .type = MK_FIELD_PATH, AT(sendfile_root)},
     {.name = "LenientBackends", .type = MK_FIELD_BOOL, AT(is_lenient), .fallback = "off"},
     {.name = "RewriteAnswers", .type = MK_FIELD_BOOL, AT(rewrites_answers), .fallback = "on"},
     {.name = "SetHeader",
@@ -655,8 +677,8 @@ static bool has_page(const struct proxy_config *c, unsigned of_site, const struc
     return false;
 }
 
-/* A page is a path, not a pattern. */
-static int add_page(struct mk_setup *setup, const char *url)
+/* A path, not a pattern. @param end  "$", or "" for what is beneath it, too */
+static int add_path(struct mk_setup *setup, const char *url, const char *end, void *data)
 {
     size_t len = strlen(url), n = 0;
     char *pattern = mk_setup_alloc(setup, 2 * len + 3);
@@ -669,8 +691,46 @@ static int add_page(struct mk_setup *setup, const char *url)
             pattern[n++] = '\\';
         pattern[n++] = url[i];
     }
-    pattern[n++] = '$';
-    return mk_setup_route(setup, (struct mk_str){pattern, n}, NULL, NULL, false);
+    if (*end)
+        pattern[n++] = *end;
+    return mk_setup_route(setup, (struct mk_str){pattern, n}, data, NULL, false);
+}
+
+static int add_page(struct mk_setup *setup, const char *url)
+{
+    return add_path(setup, url, "$", NULL);
+}
+
+/* Before all other paths of entries, which may have this one, too. */
+static int add_guard(struct mk_setup *setup, const struct proxy_settings *set)
+{
+    struct proxy_entry *guard;
+
+    if (set->accel != PROXY_ACCEL_BENEATH)
+        return 0;
+    guard = mk_setup_alloc(setup, sizeof(*guard));
+    return guard ? add_path(setup, set->accel_path.p, "", guard) : MK_E_NOMEM;
+}
+
+static bool is_of(const struct proxy_entry *e, const struct proxy_site *site)
+{
+    return e->site == 0 || e->site == site->number;
+}
+
+/* @param takes_orders  out: some entry of the site does */
+static int add_guards(struct mk_setup *setup, const struct proxy_config *c,
+                      const struct proxy_site *site, bool *takes_orders)
+{
+    int err = 0;
+
+    *takes_orders = false;
+    for (const struct proxy_entry *e = c->entries; e && err == 0; e = e->next) {
+        if (!is_of(e, site))
+            continue;
+        *takes_orders = *takes_orders || proxy_takes_orders(e->set);
+        err = add_guard(setup, e->set);
+    }
+    return err;
 }
 
 static int add_entry_to_site(struct mk_setup *setup, const struct proxy_config *c,
@@ -688,6 +748,7 @@ int proxy_check_site(struct mk_setup *setup)
     struct proxy_config *c = mk_setup_config(setup);
     struct proxy_site *site = mk_setup_alloc(setup, sizeof(*site));
     struct proxy_entry **of_site = c->last, *e;
+    bool takes_orders;
     int err = 0;
 
     if (!site)
@@ -705,6 +766,10 @@ int proxy_check_site(struct mk_setup *setup)
                           "[PROXY_ENTRY] answers nothing: it has no Match, and lines of [HANDLERS] "
                           "name entries of plugins/proxy_reverse/ alone");
     }
+    if (err == 0)
+        err = add_guards(setup, c, site, &takes_orders);
+    if (err == 0) /* only what was sent for an order has fields to be changed */
+        mk_setup_act(setup, takes_orders ? MK_ACTS_HEAD : 0);
     for (e = *of_site; e && err == 0; e = e->next)
         err = add_entry_to_site(setup, c, site, e);
     for (e = c->entries; e && e->site == 0 && err == 0; e = e->next)

@@ -19,6 +19,11 @@ enum proxy_forwarded {
     PROXY_FORWARDED_OFF,
     PROXY_FORWARDED_AUTO, /* append what a trusted peer says, replace what others say */
 };
+enum proxy_accel {
+    PROXY_ACCEL_OFF,
+    PROXY_ACCEL_ON,      /* X-Accel-Redirect names any path of the site */
+    PROXY_ACCEL_BENEATH, /* one beneath a path whose files nobody else gets */
+};
 enum proxy_protocol { PROXY_PROTOCOL_OFF, PROXY_PROTOCOL_V1, PROXY_PROTOCOL_V2 };
 
 enum { PROXY_COOKIE_MAX = 64 }; /* bytes of its name */
@@ -97,11 +102,20 @@ struct proxy_settings {
     struct mk_str rewrite_to;     /* in its place at the beginning of the path */
     bool is_lenient;              /* answers with bare LF in heads, blanks behind sizes of chunks */
     bool rewrites_answers;        /* and the other way round */
+    int accel;                    /* enum proxy_accel: AccelRedirect */
+    struct mk_str accel_path;     /* of BENEATH, with a slash at both ends */
+    const char *sendfile_root;    /* of files that X-Sendfile may name; NULL: it is not obeyed */
     struct proxy_line *sets;      /* SetHeader */
     struct proxy_line *removes;   /* RemoveHeader */
     const char *statistics_url;   /* NULL: no page */
     struct mk_words statistics_allow; /* networks as text */
 };
+
+/** Is an answer perhaps an order to send something else? */
+static inline bool proxy_takes_orders(const struct proxy_settings *set)
+{
+    return set->accel != PROXY_ACCEL_OFF || set->sendfile_root != NULL;
+}
 
 /** Does RetryOn name this status of an answer? */
 static inline bool proxy_retries_on(unsigned retry_on, unsigned status)
@@ -115,7 +129,7 @@ struct proxy_reign;
 /** A [PROXY_ENTRY] of a configuration. */
 struct proxy_entry {
     struct proxy_entry *next;
-    const struct proxy_settings *set;
+    const struct proxy_settings *set; /* NULL: it stands for a path of AccelRedirect alone */
     const char *name; /* Name, else one made of the first server's: no other entry has it */
     unsigned site;    /* whose file it is in; 0: the plugin's, for every site */
     bool is_named;    /* by a Match line */
@@ -135,7 +149,8 @@ struct proxy_config {
     bool has_statistics; /* some entry has a page */
     const struct mk_origin
         *unused_servers; /* in check: of [PROXY_DEFAULTS]; NULL: none, or an entry has them */
-    char sticky_key[RANDOM_TEXT_LEN + 1]; /* where StickyKey was not written: of the server's start */
+    char sticky_key[RANDOM_TEXT_LEN +
+                    1]; /* where StickyKey was not written: of the server's start */
     struct proxy_reign *reign,
         *before; /* its own, and that of the configuration it follows; NULL: none */
 };

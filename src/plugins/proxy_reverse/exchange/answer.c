@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/back.h"
 #include "exchange/exchange.h"
+#include "exchange/front.h"
 #include "exchange/head.h"
 
 #include "kit/target/target.h"
@@ -293,9 +294,9 @@ static struct proxy_back way_back(const struct proxy_exchange *x)
     };
 }
 
-/* @return the value for the client; as it came, where it has no path of the backend, and without memory. */
-static struct mk_str for_client(const struct proxy_exchange *x, struct mk_str name,
-                                struct mk_str value)
+/* As it came, where it has no path of the backend, and without memory. */
+struct mk_str proxy_answer_value(const struct proxy_exchange *x, struct mk_str name,
+                                 struct mk_str value)
 {
     struct proxy_back back;
     size_t len;
@@ -310,22 +311,23 @@ static struct mk_str for_client(const struct proxy_exchange *x, struct mk_str na
 }
 
 /* For as long as the browser runs, and not for scripts or other sites (RFC 6265 section 4.1.2). */
-static void put_cookie(const struct proxy_exchange *x, struct mk_reply *p)
+struct mk_str proxy_answer_cookie(const struct proxy_exchange *x, char text[PROXY_COOKIE_ROOM])
 {
     const struct mk_str name = x->set->sticky, value = proxy_attempt_cookie(&x->attempt);
     struct mk_request_facts f = {.size = MK_REQUEST_ASKED};
-    char text[PROXY_COOKIE_MAX + 128];
     int len;
 
     mk_request_facts(x->r, &f);
-    len = snprintf(text, sizeof(text), "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax%s", (int)name.len,
-                   name.p, (int)value.len, value.p, strcmp(f.scheme, "https") == 0 ? "; Secure" : "");
-    mk_reply_line(p, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});
+    len = snprintf(text, PROXY_COOKIE_ROOM, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax%s",
+                   (int)name.len, name.p, (int)value.len, value.p,
+                   strcmp(f.scheme, "https") == 0 ? "; Secure" : "");
+    return (struct mk_str){text, (size_t)len};
 }
 
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
 {
     struct mk_str name, value;
+    char cookie[PROXY_COOKIE_ROOM];
     uint32_t at = 0;
 
     while (next_field(x, &at, &name, &value)) {
@@ -333,10 +335,10 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
                      (x->names_fields && proxy_connection_has(next_field, x, name));
 
         if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
-            mk_reply_line(p, name, for_client(x, name, value));
+            mk_reply_line(p, name, proxy_answer_value(x, name, value));
     }
     if (x->attempt.sets_cookie && (x->answer.status >= 200 || x->answer.status == 101))
-        put_cookie(x, p);
+        mk_reply_line(p, MK_STR("Set-Cookie"), proxy_answer_cookie(x, cookie));
 }
 
 /* What came behind the head, without framing. @return whether the answer goes on. */
@@ -512,6 +514,43 @@ static bool asks_another(struct proxy_exchange *x)
     return true;
 }
 
+/* What of the body came with the head. More is not waited for. @return whether that was all of it. */
+static bool discard_body(struct proxy_exchange *x, size_t head_len)
+{
+    size_t n, used, got;
+
+    x->down->at += head_len;
+    got = n = received(x);
+    mk_body_init(&x->body, &x->answer, x->is_head);
+    return mk_body_decode(&x->body, x->down->bytes + x->down->at, &n, &used) == 1 && used == got;
+}
+
+/* AccelRedirect, SendfileRoot. @return whether something else is sent in the place of the answer, or it is refused. */
+static bool obeys(struct proxy_exchange *x, size_t head_len)
+{
+    struct proxy_front_order order;
+    const char *why;
+    bool is_whole;
+
+    if (!proxy_takes_orders(x->set) || !proxy_front_find(x, &order))
+        return false;
+    x->report.status = x->answer.status;
+    x->report.head_us = proxy_spent_us(x->began_us);
+    why = proxy_front_obey(x, &order);
+    if (why) {
+        refuse_answer(x, why);
+        return true;
+    }
+    proxy_answers(&x->attempt, x->answer.status);
+    is_whole = discard_body(x, head_len);
+    drop_down(x);
+    proxy_exchange_turn(x, PROXY_BODY);
+    proxy_exchange_finish(x, is_whole);
+    proxy_exchange_turn(x, PROXY_OVER);
+    mk_request_resume(x->r);
+    return true;
+}
+
 /* @return whether to look for another head. */
 static bool judge_head(struct proxy_exchange *x, size_t len)
 {
@@ -523,7 +562,7 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     }
     x->names_fields = names > 0;
     if (x->answer.status >= 200) {
-        if (!asks_another(x))
+        if (!asks_another(x) && !obeys(x, len))
             pass_on(x, len);
         return false;
     }

@@ -110,6 +110,12 @@ void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *
     }
 }
 
+void proxy_exchange_leave(struct proxy_exchange *x)
+{
+    x->is_moved = true;
+    (void)!mk_request_keep(x->r, &key, NULL); /* which takes the place of what is there */
+}
+
 /* The request has ended, in whichever way. */
 static void on_exchange_end(void *arg)
 {
@@ -553,5 +559,9 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
         return gather_body(x);
     if (x->state == PROXY_SEND || x->state == PROXY_HEAD)
         step_request(x); /* more of the body came */
+    if (x->file.p)
+        return mk_reply_beneath(r, mk_str_from(x->set->sendfile_root), x->file);
+    if (x->is_moved)
+        return MK_VERDICT_LATER;
     return x->state >= PROXY_BODY ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }

@@ -19,6 +19,7 @@
  *     exchange.c   from one attempt to the next: connections, failures, the end
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
+ *     front.c      or what the answer has sent in its place
  *     trailer.c    fields behind it
  *     tunnel.c     what follows 101, over both protocols
  *
@@ -78,7 +79,10 @@ struct proxy_exchange {
     bool has_told; /* some of them were passed on */
     int64_t
         passed_ms; /* since when there is more for the client to take; 0: the backend is waited for */
-    bool ended_late;   /* the backend has closed while the client was waited for */
+    bool ended_late; /* the backend has closed while the client was waited for */
+    struct mk_str
+        file;      /* that is sent in its place: beneath SendfileRoot, terminated; p NULL: none */
+    bool is_moved; /* another path of the site is answered in its place */
     bool names_fields; /* the head does, in Connection */
     bool has_pipe;
 };
@@ -157,6 +161,8 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why);
  * @return whether one is asked; the answer is the caller's to drop. False: it is to be passed on.
  */
 bool proxy_exchange_ask_another(struct proxy_exchange *x);
+/** Another path of the site is answered: this exchange is none of what handles that. */
+void proxy_exchange_leave(struct proxy_exchange *x);
 /** All of the answer came. @param reusable  as far as the answer says */
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable);
 
@@ -182,6 +188,12 @@ void proxy_answer_read(struct proxy_exchange *x);
 void proxy_answer_closed(struct proxy_exchange *x);
 /** Its fields, but those of the backend's connection. */
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p);
+/** The value of a field of the answer as the client gets it (RewriteAnswers). */
+struct mk_str proxy_answer_value(const struct proxy_exchange *x, struct mk_str name,
+                                 struct mk_str value);
+enum { PROXY_COOKIE_ROOM = PROXY_COOKIE_MAX + 128 };
+/** The value of Set-Cookie that names the backend (Sticky). @return it, in text. */
+struct mk_str proxy_answer_cookie(const struct proxy_exchange *x, char text[PROXY_COOKIE_ROOM]);
 
 /* ---- trailer.c ---- */
 

@@ -27,6 +27,7 @@ static void *kept, *config;
 static char
     routes[1024]; /* a line each: pattern, name of its entry, whether it is for every site */
 static int route_error;
+static unsigned acted; /* hooks that act on the site */
 
 void mk_setup_fault(struct mk_setup *s, const struct mk_origin *at, const char *fmt, ...)
 {
@@ -102,7 +103,7 @@ void *mk_setup_config(struct mk_setup *s)
 void mk_setup_act(struct mk_setup *s, unsigned acts)
 {
     (void)s;
-    assert_int_equal(acts, 0);
+    acted = acts;
 }
 
 int mk_setup_route(struct mk_setup *s, struct mk_str pattern, void *data,
@@ -112,7 +113,11 @@ int mk_setup_route(struct mk_setup *s, struct mk_str pattern, void *data,
 
     (void)s, (void)at;
     (void)snprintf(routes + strlen(routes), sizeof(routes) - strlen(routes), "%.*s %s%s\n",
-                   (int)pattern.len, pattern.p, e ? e->name : "(page)", global ? " global" : "");
+                   (int)pattern.len, pattern.p,
+                   !e       ? "(page)"
+                   : e->set ? e->name
+                            : "(guard)",
+                   global ? " global" : "");
     return route_error;
 }
 
@@ -228,7 +233,8 @@ static void keys_of_a_hash(void **state)
 
 static void names_of_cookies(void **state)
 {
-    static const char *const wrong[] = {"", "cookie", "cookie a b", "header a", "off a", "cookie a=b", "cookie a;b", NULL};
+    static const char *const wrong[] = {"",      "cookie",     "cookie a b", "header a",
+                                        "off a", "cookie a=b", "cookie a;b", NULL};
     static const char *const short_keys[] = {"", "0123456789abcde", NULL};
     char text[80];
 
@@ -250,10 +256,32 @@ static void names_of_cookies(void **state)
     assert_int_equal(read_value("StickyKey", "0123456789abcdef"), MK_E_NOMEM);
 }
 
+static void paths_of_accel_redirect(void **state)
+{
+    static const char *const wrong[] = {"",      "yes",    "/",      "/a",     "a/",
+                                        "//",    "/a/ b/", "/a//b/", "/a/../", "/.a/",
+                                        "/%61/", "/a/ on", NULL};
+
+    assert_int_equal(read_value("AccelRedirect", "On"), 0);
+    assert_int_equal(set.accel, PROXY_ACCEL_ON);
+    assert_true(proxy_takes_orders(&set));
+    assert_int_equal(read_value("AccelRedirect", "/a/b.c/"), 0);
+    assert_int_equal(set.accel, PROXY_ACCEL_BENEATH);
+    assert_true(is(set.accel_path, "/a/b.c/"));
+    assert_int_equal(read_value("AccelRedirect", "off"), 0);
+    assert_int_equal(set.accel, PROXY_ACCEL_OFF);
+    assert_false(proxy_takes_orders(&set));
+    refuse_all("AccelRedirect", wrong);
+    begin(state);
+    setup.no_memory = true;
+    assert_int_equal(read_value("AccelRedirect", "/a/"), MK_E_NOMEM);
+}
+
 static void statuses_to_retry_on(void **state)
 {
-    static const char *const wrong[] = {"",        "501",     "505",    "404",  "200", "50", "5030",
-                                        "502,503", "502 off", "off 502", "on",   "502 x", NULL};
+    static const char *const wrong[] = {"",   "501",   "505",     "404",     "200",
+                                        "50", "5030",  "502,503", "502 off", "off 502",
+                                        "on", "502 x", NULL};
 
     assert_int_equal(read_value("RetryOn", "502 \t 504"), 0);
     for (unsigned status = 0; status < 1000; status++)
@@ -597,6 +625,29 @@ static void pages_become_routes(void **state)
     assert_string_equal(routes, "^/own$ (page)\n^/a\\.b\\+\\(c\\)$ (page)\n");
 }
 
+/* They come before all paths of entries; heads are looked at only where there are orders. */
+static void paths_of_orders_are_guarded(void **state)
+{
+    struct proxy_settings global[] = {entry(&servers[0], "all", &match_x)};
+    struct proxy_settings own[] = {entry(&servers[0], "own", &match_y)};
+
+    (void)state;
+    (void)check_all(global, 1);
+    assert_int_equal(check_site(own, 1), 0);
+    assert_int_equal(acted, 0);
+    own[0].name = "second";
+    own[0].accel = PROXY_ACCEL_BENEATH;
+    own[0].accel_path = MK_STR("/a.b/");
+    assert_int_equal(check_site(own, 1), 0);
+    assert_string_equal(routes, "^/a\\.b/ (guard)\n^/y second\n^/x second\n^/x all global\n");
+    assert_int_equal(acted, MK_ACTS_HEAD);
+    own[0].name = "third";
+    own[0].accel = PROXY_ACCEL_ON;
+    assert_int_equal(check_site(own, 1), 0);
+    assert_string_equal(routes, "^/y third\n^/x third\n^/x all global\n");
+    assert_int_equal(acted, MK_ACTS_HEAD);
+}
+
 static void lines_of_handlers_name_entries(void **state)
 {
     struct proxy_settings all[] = {entry(&servers[0], NULL, &match_x),
@@ -646,6 +697,7 @@ int main(void)
         CASE(balancers_are_found_or_guessed),
         CASE(keys_of_a_hash),
         CASE(names_of_cookies),
+        CASE(paths_of_accel_redirect),
         CASE(statuses_to_retry_on),
         CASE(health_checks),
         CASE(patterns_are_kept_in_their_order),
@@ -662,6 +714,7 @@ int main(void)
         CASE(entries_become_routes),
         CASE(errors_of_routes),
         CASE(pages_become_routes),
+        CASE(paths_of_orders_are_guarded),
         CASE(lines_of_handlers_name_entries),
         CASE(without_memory_it_is_said),
     };

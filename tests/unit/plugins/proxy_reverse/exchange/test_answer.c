@@ -10,6 +10,7 @@
 
 #include "../../../kit/gateway/fake.h"
 #include "exchange/exchange.h"
+#include "exchange/front.h"
 
 #include "../no_calls.h"
 #include "exchange/head.h"
@@ -183,6 +184,23 @@ struct mk_str proxy_attempt_cookie(const struct proxy_attempt *attempt)
 {
     assert_ptr_equal(attempt, &ex.attempt);
     return MK_STR("0123456789abcdef");
+}
+
+static const char *refusal; /* of an order; NULL: it is obeyed */
+
+bool proxy_front_find(const struct proxy_exchange *x, struct proxy_front_order *order)
+{
+    *order = (struct proxy_front_order){
+        .value = mk_response_find(&x->answer, x->down->bytes + x->down->at, MK_STR("X-Sendfile")),
+        .is_file = true};
+    return order->value.p != NULL;
+}
+
+const char *proxy_front_obey(struct proxy_exchange *x, const struct proxy_front_order *order)
+{
+    (void)x;
+    note("obey %.*s;", (int)order->value.len, order->value.p);
+    return refusal;
 }
 
 static bool has_another; /* a backend that may be asked */
@@ -661,7 +679,8 @@ static void an_answer_of_retry_on_is_for_another_backend(void **state)
     begin(state);
     set.retry_on = 1U << 3;
     has_another = false;
-    says("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 No\r\n" LENGTH(0) "\r\n", SIZE_MAX, MK_E_AGAIN);
+    says("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 No\r\n" LENGTH(0) "\r\n", SIZE_MAX,
+         MK_E_AGAIN);
     read_head();
     assert_true(ex.has_told); /* so that no other is asked */
 }
@@ -673,8 +692,14 @@ static void a_cookie_names_the_backend(void **state)
         const char *scheme, *said;
         bool sets;
     } rows[] = {
-        {"http", "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; SameSite=Lax\nlength 0\n", true},
-        {"https", "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; SameSite=Lax; Secure\nlength 0\n", true},
+        {"http",
+         "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; "
+         "SameSite=Lax\nlength 0\n",
+         true},
+        {"https",
+         "103\nlength -1\n200\nSet-Cookie: a=b\nSet-Cookie: at=0123456789abcdef; Path=/; HttpOnly; "
+         "SameSite=Lax; Secure\nlength 0\n",
+         true},
         {"https", "103\nlength -1\n200\nSet-Cookie: a=b\nlength 0\n", false},
     };
 
@@ -683,8 +708,50 @@ static void a_cookie_names_the_backend(void **state)
         set.sticky = MK_STR("at");
         r.facts.scheme = rows[i].scheme;
         ex.attempt.sets_cookie = rows[i].sets;
-        (void)talk("HTTP/1.1 103 Early Hints\r\n\r\n" OK "Set-Cookie: a=b\r\n" LENGTH(0) "\r\n", 7, MK_E_AGAIN);
+        (void)talk("HTTP/1.1 103 Early Hints\r\n\r\n" OK "Set-Cookie: a=b\r\n" LENGTH(0) "\r\n", 7,
+                   MK_E_AGAIN);
         assert_string_equal(r.said, rows[i].said);
+        end(state);
+    }
+    begin(state);
+}
+
+/* Something else is sent in its place, and of its body no more is read than came with the head. */
+static void an_answer_that_is_an_order_is_not_passed_on(void **state)
+{
+    static const struct {
+        const char *sentence, *bytes, *refusal, *events;
+        bool is_off;
+    } rows[] = {
+        /* clang-format off */
+        {"no body", OK "X-Sendfile: a\r\n" LENGTH(0) "\r\n", NULL, "obey a;answers;finish reusable;", false},
+        {"all of the body", OK "X-Sendfile: a\r\n" LENGTH(2) "\r\nhi", NULL, "obey a;answers;finish reusable;", false},
+        {"chunks", OK "X-Sendfile: a\r\n" CHUNKED "\r\n2\r\nhi\r\n0\r\n\r\n", NULL, "obey a;answers;finish reusable;", false},
+        {"part of the body", OK "X-Sendfile: a\r\n" LENGTH(20) "\r\nhi", NULL, "obey a;answers;finish used up;", false},
+        {"a malformed body", OK "X-Sendfile: a\r\n" CHUNKED "\r\nxx\r\n", NULL, "obey a;answers;finish used up;", false},
+        {"until the end", OK "X-Sendfile: a\r\n\r\nhi", NULL, "obey a;answers;finish used up;", false},
+        {"more than the body", OK "X-Sendfile: a\r\n" LENGTH(2) "\r\nhi more", NULL, "obey a;answers;finish used up;", false},
+        {"refused", OK "X-Sendfile: a\r\n" LENGTH(2) "\r\nhi", "no", "obey a;refuse: no;", false},
+        {"not obeyed", OK "X-Sendfile: a\r\n" LENGTH(2) "\r\nhi", NULL, "answers;finish reusable;", true},
+        {"no order", OK LENGTH(2) "\r\nhi", NULL, "answers;finish reusable;", false},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin(state);
+        set.sendfile_root = rows[i].is_off ? NULL : "/srv";
+        refusal = rows[i].refusal;
+        says(rows[i].bytes, SIZE_MAX, MK_E_AGAIN);
+        read_head();
+        if (strcmp(events, rows[i].events) != 0)
+            fail_msg("%s: %s", rows[i].sentence, events);
+        if (strncmp(events, "obey", 4) == 0) {
+            assert_int_equal(ex.state, PROXY_OVER);
+            assert_null(ex.down);
+            assert_string_equal(r.said, "");
+        } else {
+            assert_string_equal(r.said, "200\nlength 2\n"); /* and no such field */
+        }
         end(state);
     }
     begin(state);
@@ -709,6 +776,7 @@ int main(void)
         CASE(a_large_body_goes_by_a_pipe),
         CASE(an_answer_of_retry_on_is_for_another_backend),
         CASE(a_cookie_names_the_backend),
+        CASE(an_answer_that_is_an_order_is_not_passed_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
