@@ -94,10 +94,21 @@ static struct balance_set candidates(struct proxy_group *g, unsigned from, unsig
     return sets[best];
 }
 
-static struct balance_ask question(struct proxy_group *g, const struct proxy_ask *ask)
+/* Apart, since most balancers need no facts. */
+static __attribute__((noinline)) void ask_client(const struct proxy_group *g,
+                                                 const struct proxy_ask *ask, struct balance_ask *q)
 {
     struct mk_request_facts request = {.size = sizeof(request)};
     struct mk_conn_facts conn = {.size = sizeof(conn)};
+
+    mk_request_facts(ask->r, &request);
+    mk_conn_facts(request.conn, &conn);
+    q->number = conn.id;
+    q->key = key_of(g->set, ask->r, &request, &conn);
+}
+
+static struct balance_ask question(struct proxy_group *g, const struct proxy_ask *ask)
+{
     struct balance_ask q = {0};
 
     switch (g->set->balancer) {
@@ -107,10 +118,7 @@ static struct balance_ask question(struct proxy_group *g, const struct proxy_ask
     case PROXY_NAIVE:
     case PROXY_SOURCE_HASH:
     case PROXY_CONSISTENT_HASH:
-        mk_request_facts(ask->r, &request);
-        mk_conn_facts(request.conn, &conn);
-        q.number = conn.id;
-        q.key = key_of(g->set, ask->r, &request, &conn);
+        ask_client(g, ask, &q);
         break;
     default:
         break;
