@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format.h"
 
+#include "fields.h"
+
 #include "kit/text/words.h"
 
 #define TOO_LONG "a format of at most 1024 bytes"
@@ -11,333 +13,6 @@ static const char json_text[] =
     "{\"time\":%t,\"peer\":%h,\"user\":%u,\"method\":%m,\"target\":%{target}r,\"protocol\":%H,"
     "\"host\":%V,\"site\":%v,\"status\":%s,\"bytes\":%B,\"duration_ms\":%{ms}T,"
     "\"referer\":%{Referer}i,\"agent\":%{User-Agent}i,\"whole\":%X}";
-
-/* ---- fields ---- */
-
-static void put_quote(struct logger_text *t, const struct logger_piece *piece)
-{
-    if (piece->style == LOGGER_JSON)
-        logger_put(t, MK_STR("\""));
-}
-
-/* A field that may be absent: "-" in text, null in JSON, where the quotes are its own. */
-static void put_field(struct logger_text *t, struct mk_str s, size_t max,
-                      const struct logger_piece *piece)
-{
-    const bool json = piece->style == LOGGER_JSON;
-
-    if (!s.p || (!json && s.len == 0)) {
-        logger_put(t, json ? MK_STR("null") : MK_STR("-"));
-        return;
-    }
-    put_quote(t, piece);
-    logger_put_escaped(t, s, max, piece->style);
-    put_quote(t, piece);
-}
-
-/* Not escaped: the server itself writes it. */
-static void put_peer(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    put_quote(t, piece);
-    logger_put(t, e->peer);
-    put_quote(t, piece);
-}
-
-static void put_nothing(struct logger_text *t, const struct logger_entry *e,
-                        const struct logger_piece *piece)
-{
-    (void)e;
-    put_field(t, (struct mk_str){NULL, 0}, 0, piece);
-}
-
-static void put_user(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    put_field(t, e->user, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_time(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put(t, e->time);
-}
-
-static void put_wall_s(struct logger_text *t, const struct logger_entry *e,
-                       const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, (uint64_t)e->wall_ms / 1000);
-}
-
-static void put_wall_ms(struct logger_text *t, const struct logger_entry *e,
-                        const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, (uint64_t)e->wall_ms);
-}
-
-/* The last digits of a number. */
-static void put_fraction(struct logger_text *t, uint64_t part, unsigned decimals)
-{
-    uint64_t unit = 1;
-
-    for (unsigned i = 1; i < decimals; i++)
-        unit *= 10;
-    for (; decimals > 0; decimals--, unit /= 10)
-        logger_put_uint(t, part / unit % 10);
-}
-
-/* RFC 3339 with milliseconds */
-static void put_iso(struct logger_text *t, const struct logger_entry *e,
-                    const struct logger_piece *piece)
-{
-    put_quote(t, piece);
-    logger_put(t, e->day);
-    logger_put(t, MK_STR("."));
-    put_fraction(t, (uint64_t)e->wall_ms, 3);
-    logger_put(t, e->zone);
-    put_quote(t, piece);
-}
-
-static void put_msec_frac(struct logger_text *t, const struct logger_entry *e,
-                          const struct logger_piece *piece)
-{
-    (void)piece;
-    put_fraction(t, (uint64_t)e->wall_ms, 3);
-}
-
-static struct mk_str protocol(const struct logger_entry *e)
-{
-    if (!e->facts->method.p)
-        return (struct mk_str){NULL, 0};
-    return e->facts->protocol;
-}
-
-/* A head that was refused is shown as it was sent, whatever it is. */
-static void put_request_line(struct logger_text *t, const struct logger_entry *e,
-                             const struct logger_piece *piece)
-{
-    if (e->facts->request_line.len > 0) {
-        put_field(t, e->facts->request_line, LOGGER_LONG_MAX, piece);
-        return;
-    }
-    if (!e->facts->method.p || e->facts->request_line.p) { /* the line is empty */
-        put_nothing(t, e, piece);
-        return;
-    }
-    put_quote(t, piece);
-    logger_put_escaped(t, e->facts->method, LOGGER_SHORT_MAX, piece->style);
-    logger_put(t, MK_STR(" "));
-    logger_put_escaped(t, e->facts->target, LOGGER_LONG_MAX, piece->style);
-    logger_put(t, MK_STR(" "));
-    logger_put(t, protocol(e));
-    put_quote(t, piece);
-}
-
-static void put_method(struct logger_text *t, const struct logger_entry *e,
-                       const struct logger_piece *piece)
-{
-    put_field(t, e->facts->method, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_target(struct logger_text *t, const struct logger_entry *e,
-                       const struct logger_piece *piece)
-{
-    put_field(t, e->facts->target, LOGGER_LONG_MAX, piece);
-}
-
-static void put_path(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    put_field(t, e->facts->path, LOGGER_LONG_MAX, piece);
-}
-
-/* With its question mark, and nothing at all without: %U%q is the whole. In JSON the value alone. */
-static void put_query(struct logger_text *t, const struct logger_entry *e,
-                      const struct logger_piece *piece)
-{
-    if (piece->style == LOGGER_JSON) {
-        put_field(t, e->facts->query, LOGGER_LONG_MAX, piece);
-        return;
-    }
-    if (!e->facts->query.p)
-        return;
-    logger_put(t, MK_STR("?"));
-    logger_put_escaped(t, e->facts->query, LOGGER_LONG_MAX, piece->style);
-}
-
-static void put_protocol(struct logger_text *t, const struct logger_entry *e,
-                         const struct logger_piece *piece)
-{
-    put_field(t, protocol(e), LOGGER_SHORT_MAX, piece);
-}
-
-static void put_host(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    put_field(t, e->facts->host, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_site(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    put_field(t, mk_str_from(e->facts->site_name), LOGGER_SHORT_MAX, piece);
-}
-
-static void put_status(struct logger_text *t, const struct logger_entry *e,
-                       const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->facts->status);
-}
-
-static void put_bytes(struct logger_text *t, const struct logger_entry *e,
-                      const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->facts->body_sent);
-}
-
-static void put_received(struct logger_text *t, const struct logger_entry *e,
-                         const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->facts->body_received);
-}
-
-static void put_bytes_or_dash(struct logger_text *t, const struct logger_entry *e,
-                              const struct logger_piece *piece)
-{
-    if (e->facts->body_sent == 0 && piece->style != LOGGER_JSON)
-        logger_put(t, MK_STR("-"));
-    else
-        put_bytes(t, e, piece);
-}
-
-static void put_seconds(struct logger_text *t, const struct logger_entry *e,
-                        const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->duration_ms / 1000);
-}
-
-static void put_milliseconds(struct logger_text *t, const struct logger_entry *e,
-                             const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->duration_ms);
-}
-
-static void put_microseconds(struct logger_text *t, const struct logger_entry *e,
-                             const struct logger_piece *piece)
-{
-    (void)piece;
-    logger_put_uint(t, e->duration_ms * 1000);
-}
-
-static void put_whole(struct logger_text *t, const struct logger_entry *e,
-                      const struct logger_piece *piece)
-{
-    const bool whole = e->facts->whole;
-
-    if (piece->style == LOGGER_JSON)
-        logger_put(t, whole ? MK_STR("true") : MK_STR("false"));
-    else
-        logger_put(t, whole ? MK_STR("-") : MK_STR("X"));
-}
-
-/* A name that somebody else wrote into a certificate. */
-static void put_subject(struct logger_text *t, const struct logger_entry *e,
-                        const struct logger_piece *piece)
-{
-    put_field(t, e->subject, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_tls_version(struct logger_text *t, const struct logger_entry *e,
-                            const struct logger_piece *piece)
-{
-    put_field(t, e->tls_version, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_tls_cipher(struct logger_text *t, const struct logger_entry *e,
-                           const struct logger_piece *piece)
-{
-    put_field(t, e->tls_cipher, LOGGER_SHORT_MAX, piece);
-}
-
-static void put_header(struct logger_text *t, const struct logger_entry *e,
-                       const struct logger_piece *piece)
-{
-    put_field(t, e->headers[piece->index], LOGGER_LONG_MAX, piece);
-}
-
-/* What other plugins say of the request. */
-static void put_note(struct logger_text *t, const struct logger_entry *e,
-                     const struct logger_piece *piece)
-{
-    const struct mk_note *note = e->notes[piece->index];
-    uint64_t whole, unit = 1;
-
-    if (!note || note->text.p) {
-        put_field(t, note ? note->text : (struct mk_str){NULL, 0}, LOGGER_LONG_MAX, piece);
-        return;
-    }
-    whole = (uint64_t)note->number;
-    for (unsigned i = 0; i < note->decimals; i++)
-        unit *= 10;
-    logger_put_uint(t, whole / unit);
-    if (note->decimals > 0) {
-        logger_put(t, MK_STR("."));
-        put_fraction(t, whole, note->decimals);
-    }
-}
-
-/* $NAME */
-static void put_variable(struct logger_text *t, const struct logger_entry *e,
-                         const struct logger_piece *piece)
-{
-    put_field(t, e->variables[piece->index], LOGGER_LONG_MAX, piece);
-}
-
-/* What stands behind a percent sign: docs/man/monkey-logger.5 has the same list. */
-static const struct variable {
-    char letter;
-    const char *parameter; /* NULL: none */
-    logger_piece_fn put;
-} variables[] = {
-    {'h', NULL, put_peer},
-    {'a', NULL, put_peer},
-    {'l', NULL, put_nothing},
-    {'u', NULL, put_user},
-    {'t', NULL, put_time},
-    {'t', "sec", put_wall_s},
-    {'t', "msec", put_wall_ms},
-    {'t', "msec_frac", put_msec_frac},
-    {'t', "iso", put_iso},
-    {'r', NULL, put_request_line},
-    {'r', "target", put_target},
-    {'m', NULL, put_method},
-    {'U', NULL, put_path},
-    {'q', NULL, put_query},
-    {'H', NULL, put_protocol},
-    {'V', NULL, put_host},
-    {'v', NULL, put_site},
-    {'s', NULL, put_status},
-    {'b', NULL, put_bytes_or_dash},
-    {'B', NULL, put_bytes},
-    {'B', "received", put_received},
-    {'T', NULL, put_seconds},
-    {'T', "s", put_seconds},
-    {'T', "ms", put_milliseconds},
-    {'T', "us", put_microseconds},
-    {'D', NULL, put_microseconds},
-    {'X', NULL, put_whole},
-    {'x', "SSL_CLIENT_S_DN", put_subject}, /* names that Apache has, too */
-    {'x', "SSL_PROTOCOL", put_tls_version},
-    {'x', "SSL_CIPHER", put_tls_cipher},
-};
 
 /* ---- compiling ---- */
 
@@ -433,7 +108,7 @@ static void add_header(struct compiler *c, struct mk_str name)
     const struct names headers = {c->f->headers, &c->f->nheaders, LOGGER_HEADERS_MAX,
                                   "a format with at most 16 different header fields"};
 
-    add_named(c, put_header, &headers, name);
+    add_named(c, logger_field_header, &headers, name);
 }
 
 static void add_note(struct compiler *c, struct mk_str name)
@@ -441,13 +116,13 @@ static void add_note(struct compiler *c, struct mk_str name)
     const struct names notes = {c->f->notes, &c->f->nnotes, LOGGER_NOTES_MAX,
                                 "a format with at most 16 different notes"};
 
-    add_named(c, put_note, &notes, name);
+    add_named(c, logger_field_note, &notes, name);
 }
 
 static void add_request_variable(struct compiler *c, int which)
 {
     struct logger_format *f = c->f;
-    struct logger_piece *piece = add_piece(c, put_variable);
+    struct logger_piece *piece = add_piece(c, logger_field_variable);
     size_t i = 0;
 
     while (i < f->nvariables && f->variables[i] != which)
@@ -460,6 +135,8 @@ static void add_request_variable(struct compiler *c, int which)
 
 static void add_variable(struct compiler *c, char letter, struct mk_str parameter)
 {
+    const struct logger_field *field;
+
     if (letter == 'i' && parameter.p) {
         add_header(c, parameter);
         return;
@@ -468,16 +145,11 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
         add_note(c, parameter);
         return;
     }
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const struct variable *v = &variables[i];
-        struct mk_str wanted = mk_str_from(v->parameter);
-
-        if (v->letter == letter && !wanted.p == !parameter.p &&
-            (!wanted.p || text_is_word(wanted, parameter))) {
-            (void)add_piece(c, v->put);
-            c->f->has_ms = c->f->has_ms || (letter == 't' && parameter.p);
-            return;
-        }
+    field = logger_field_find(letter, parameter);
+    if (field) {
+        (void)add_piece(c, field->put);
+        c->f->has_ms = c->f->has_ms || (letter == 't' && parameter.p);
+        return;
     }
     refuse(c,
            "one of %h %a %l %u %t %{iso}t %{sec}t %{msec}t %{msec_frac}t %r %{target}r %m %U %q %H "
