@@ -245,20 +245,45 @@ static void logger_worker_stop(const struct mk_context *ctx)
 
 /* ---- requests ---- */
 
+/* Where the client comes from. @return NULL: from a unix socket, or from nowhere. */
+static const uint8_t *remote_of(const struct mk_request *r, struct mk_conn_facts *conn)
+{
+    struct mk_request_facts facts = {.size = MK_REQUEST_ASKED};
+
+    mk_request_facts(r, &facts);
+    if (!facts.conn)
+        return NULL;
+    conn->size = sizeof(*conn);
+    mk_conn_facts(facts.conn, conn);
+    return conn->peer_is_unix ? NULL : conn->peer_ip;
+}
+
+static struct mk_str id_of(const struct mk_request *r)
+{
+    const struct mk_note *note = mk_request_note(r, "request_id");
+
+    return note ? note->text : (struct mk_str){NULL, 0};
+}
+
 static bool wants_access(const struct logger_site *site, struct logger_local *local,
                          const struct mk_request *r)
 {
     struct mk_request_result result;
+    struct logger_asked asked;
+    struct mk_conn_facts conn;
 
     if (site->access == LOGGER_NO_TARGET || !site->rules)
         return site->access != LOGGER_NO_TARGET;
     result = mk_request_result(r);
-    return logger_rules_want(site->rules,
-                             &(const struct logger_asked){.status = result.status,
-                                                          .took_ms = result.took_ms,
-                                                          .method = mk_request_method(r),
-                                                          .path = mk_request_path(r)},
-                             &local->random);
+    asked = (struct logger_asked){.status = result.status,
+                                  .took_ms = result.took_ms,
+                                  .method = mk_request_method(r),
+                                  .path = mk_request_path(r)};
+    if (site->rules->asks_remote)
+        asked.ip = remote_of(r, &conn);
+    if (site->rules->of > 0)
+        asked.id = id_of(r);
+    return logger_rules_want(site->rules, &asked, &local->random);
 }
 
 static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)

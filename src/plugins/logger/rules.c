@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
+#include "kit/nets/nets.h"
+#include "kit/pure/hash.h"
 #include "kit/pure/number.h"
 #include "kit/text/refuse.h"
 #include "kit/text/words.h"
 
-enum kind { KIND_STATUS, KIND_TIME, KIND_METHOD, KIND_PATH };
-static const char *const kind_names[] = {"status", "time", "method", "path", NULL};
+enum kind { KIND_STATUS, KIND_TIME, KIND_METHOD, KIND_PATH, KIND_REMOTE, KIND_COUNT };
+/* In the order of enum kind; and another name of KIND_TIME. */
+static const char *const kind_names[] = {"status", "time",         "method", "path",
+                                         "remote", "request_time", NULL};
 
 enum compare {
     COMPARE_NOT_LESS,
@@ -24,7 +28,8 @@ struct term {
     enum compare compare;
     uint32_t number; /* status, or milliseconds */
     struct mk_str text;
-    bool is_beginning; /* of a path: `*` stood behind it */
+    const struct mk_pattern *pattern; /* of a path; NULL: text is the path */
+    struct net net;
 };
 
 struct logger_condition {
@@ -54,26 +59,23 @@ static bool compare(enum compare how, uint32_t a, uint32_t b)
     return a == b;
 }
 
-static bool is_same(const struct term *t, struct mk_str text)
+/* Terms that know two signs, `=` and `!=`. */
+static bool fits(const struct term *t, const struct logger_asked *asked)
 {
-    if (t->is_beginning && text.len > t->text.len)
-        text.len = t->text.len;
-    return text_is(t->text, text);
+    if (t->kind == KIND_REMOTE)
+        return asked->ip && net_has(&t->net, asked->ip);
+    if (t->kind == KIND_METHOD)
+        return text_is(t->text, asked->method);
+    return t->pattern ? mk_pattern_is_of(t->pattern, asked->path) : text_is(t->text, asked->path);
 }
 
 static bool holds(const struct term *t, const struct logger_asked *asked)
 {
-    switch (t->kind) {
-    case KIND_STATUS:
+    if (t->kind == KIND_STATUS)
         return compare(t->compare, asked->status, t->number);
-    case KIND_TIME:
+    if (t->kind == KIND_TIME)
         return compare(t->compare, asked->took_ms, t->number);
-    case KIND_METHOD:
-        return is_same(t, asked->method) == (t->compare == COMPARE_EQUAL);
-    case KIND_PATH:
-        break;
-    }
-    return is_same(t, asked->path) == (t->compare == COMPARE_EQUAL);
+    return fits(t, asked) == (t->compare == COMPARE_EQUAL);
 }
 
 static bool is_true(const struct logger_condition *c, const struct logger_asked *asked)
@@ -94,10 +96,17 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 32);
 }
 
+/* The same for each request of that id, in every process. Ids of clients are taken from trusted proxies alone. */
+static uint32_t number_of_id(struct mk_str id)
+{
+    return (uint32_t)(hash_mix_64(hash_64(HASH_START_64, id.p, id.len)) >> 32);
+}
+
 bool logger_rules_want(const struct logger_rules *rules, const struct logger_asked *asked,
                        uint64_t *random)
 {
     const struct logger_condition *c = rules->first;
+    uint32_t number;
 
     while (c && !is_true(c, asked))
         c = c->next;
@@ -105,7 +114,8 @@ bool logger_rules_want(const struct logger_rules *rules, const struct logger_ask
         return false;
     if (rules->of == 0 || (rules->errors_stay && asked->status >= 400))
         return true;
-    return ((uint64_t)next_random(random) * rules->of) >> 32 < rules->take;
+    number = asked->id.p ? number_of_id(asked->id) : next_random(random);
+    return ((uint64_t)number * rules->of) >> 32 < rules->take;
 }
 
 /* ---- reading ---- */
@@ -154,18 +164,48 @@ static int take_number(struct mk_setup *setup, const struct mk_setting *s, struc
     return 0;
 }
 
-static int take_text(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
+static int take_path(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
                      struct mk_str value)
 {
-    if (t->compare != COMPARE_EQUAL && t->compare != COMPARE_NOT_EQUAL)
-        return mk_setup_refuse(setup, s, "= or != after method and path");
-    if (value.len == 0 || (t->kind == KIND_PATH && value.p[0] != '/'))
-        return mk_setup_refuse(setup, s,
-                               "a method after method=, a path such as /api/* after path=");
-    t->is_beginning = t->kind == KIND_PATH && value.p[value.len - 1] == '*';
-    value.len -= t->is_beginning ? 1 : 0;
+    if (value.len == 0 || !memchr("/^*", value.p[0], 3))
+        return mk_setup_refuse(setup, s, "a path or pattern such as /api/* or *.css after path=");
+    t->text = mk_setup_copy(setup, value);
+    return t->text.p ? mk_setup_pattern(setup, &s->value_at, s->key.p, value, &t->pattern)
+                     : MK_E_NOMEM;
+}
+
+static int take_method(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
+                       struct mk_str value)
+{
+    if (value.len == 0)
+        return mk_setup_refuse(setup, s, "a method such as POST after method=");
     t->text = mk_setup_copy(setup, value);
     return t->text.p ? 0 : MK_E_NOMEM;
+}
+
+static int take_remote(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
+                       struct mk_str value)
+{
+    bool loose;
+
+    if (net_parse(value, &t->net, &loose) < 0 || loose)
+        return mk_setup_refuse(setup, s,
+                               "an address or a network such as 10.0.0.0/8 after remote=, with no "
+                               "bits behind its prefix");
+    ((struct logger_rules *)mk_setup_settings(setup))->asks_remote = true;
+    return 0;
+}
+
+static int take_value(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
+                      struct mk_str value)
+{
+    if (t->kind == KIND_STATUS || t->kind == KIND_TIME)
+        return take_number(setup, s, t, value);
+    if (t->compare != COMPARE_EQUAL && t->compare != COMPARE_NOT_EQUAL)
+        return mk_setup_refuse(setup, s, "= or != after method, path and remote");
+    if (t->kind == KIND_METHOD)
+        return take_method(setup, s, t, value);
+    return t->kind == KIND_PATH ? take_path(setup, s, t, value) : take_remote(setup, s, t, value);
 }
 
 static int take_term(struct mk_setup *setup, const struct mk_setting *s, struct term *t,
@@ -178,14 +218,14 @@ static int take_term(struct mk_setup *setup, const struct mk_setting *s, struct 
     while (kind_names[kind] && !text_is_word(name, mk_str_from(kind_names[kind])))
         kind++;
     if (!kind_names[kind] || at == word.len)
-        return text_refuse_word(setup, s, "status>=400, time>=500ms, method=POST or path=/api/*",
-                                name, kind_names);
-    t->kind = (enum kind)kind;
+        return text_refuse_word(
+            setup, s, "status>=400, time>=500ms, method=POST, path=/api/* or remote=10.0.0.0/8",
+            name, kind_names);
+    t->kind = kind < KIND_COUNT ? (enum kind)kind : KIND_TIME;
     text_cut(&word, signs[t->compare][0]);
     if (signs[t->compare][1])
         word = (struct mk_str){word.p + 1, word.len - 1};
-    return kind == KIND_STATUS || kind == KIND_TIME ? take_number(setup, s, t, word)
-                                                    : take_text(setup, s, t, word);
+    return take_value(setup, s, t, word);
 }
 
 int logger_rules_parse_condition(struct mk_setup *setup, const struct mk_setting *s)

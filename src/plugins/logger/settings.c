@@ -206,8 +206,10 @@ static int merge_rules(struct mk_setup *setup, const struct logger_config *c,
     if (!rules)
         return MK_E_NOMEM;
     *rules = c->rules;
-    if (set && set->rules.first)
+    if (set && set->rules.first) {
         rules->first = set->rules.first;
+        rules->asks_remote = set->rules.asks_remote;
+    }
     if (set && set->rules.of > 0) {
         rules->take = set->rules.take;
         rules->of = set->rules.of;
