@@ -208,6 +208,22 @@ def test_sites_and_the_master_log(start):
     assert sorted(wait_for_lines(server.conf / "master.log", 2)) == ["one.example /one", "three.example /three"]
 
 
+def test_sites_with_formats_of_their_own(start):
+    """One site's lines are text, another's JSON, a third's those of the plugin's file; the times have the form of each."""
+    def site(name, settings):
+        return f"[HOST]\n    ServerName {name}.example\n    DocumentRoot /tmp\n" + section("LOGGER", f"AccessLog {name}.log\n{settings}")
+
+    server = start(**logging("FlushTimeout 0\nFormat 'file %v'", log="AccessLog one.log", host="ServerName one.example", server="Workers 1",
+                             sites={"two": site("two", "Format json time status"), "three": site("three", "Format '%t %s'")}))
+    for _ in range(3):
+        for name in ("one", "two", "three"):
+            server.get("/none", headers={"Host": f"{name}.example"}, host=None)
+    assert wait_for_lines(server.conf / "one.log", 3) == ["file one.example"] * 3
+    for line in wait_for_lines(server.conf / "two.log", 3):
+        assert re.fullmatch(r'\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d","status":404\}', line)
+    assert all(re.fullmatch(f"{TIME} 404", line) for line in wait_for_lines(server.conf / "three.log", 3))
+
+
 def test_two_sites_in_one_file(start):
     server = start(**logging("FlushTimeout 0\nFormat '%v'", log="AccessLog all.log", host="ServerName one.example", sites={
         "two": "[HOST]\n    ServerName two.example\n    DocumentRoot /tmp\n[LOGGER]\n    AccessLog all.log\n"}))

@@ -53,8 +53,14 @@ def test_a_wrong_value_has_its_place_and_a_sentence(tmp_path, settings, sentence
     assert sentence in text
 
 
+def test_a_format_of_a_site_has_its_place(tmp_path):
+    code, text = check(tmp_path, "--test", log="AccessLog access.log\nFormat json statuss")
+    assert code == 1
+    assert "sites/default:" in text and "after json names such as timestamp" in text
+
+
 def test_a_key_that_is_not_for_sites(tmp_path):
-    code, text = check(tmp_path, "--test", log="Format json")
+    code, text = check(tmp_path, "--test", log="MasterLog a.log")
     assert code == 1
     assert "sites/default:" in text
 

@@ -22,8 +22,8 @@ struct logger_local {
     const struct logger_config *config;
     struct logger_gather *gather;
     struct mk_alarm *alarm;
-    struct logger_texts texts;
-    uint64_t random; /* of Sample */
+    struct logger_texts texts[2]; /* by enum logger_style */
+    uint64_t random;              /* of Sample */
     bool alarm_is_set;
 };
 
@@ -299,7 +299,7 @@ static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
     has_access = wants_access(site, local, r);
     if (!has_access && site->error == LOGGER_NO_TARGET)
         return;
-    logger_line_begin(&line, c->format, r, &local->texts);
+    logger_line_begin(&line, site->format, r, &local->texts[site->format->style]);
     if (has_access)
         logger_gather_line(local->gather, (size_t)site->access, c->targets[site->access],
                            logger_line_access, &line);

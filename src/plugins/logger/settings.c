@@ -6,23 +6,28 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
+/* What both sections have, at their beginning. */
+struct line_settings {
+    struct logger_rules rules;          /* first, as their parsers have it */
+    const struct logger_format *format; /* NULL: that of the file */
+};
+
 struct file_settings {
-    struct logger_rules rules; /* first, as their parsers have it */
+    struct line_settings lines;
     int64_t flush_ms;
     const char *master;
-    const struct logger_format *format;
     bool to_syslog, rotate_daily;
     int64_t rotate_size, rotate_count;
 };
 
 struct site_settings {
-    struct logger_rules rules; /* first */
+    struct line_settings lines;
     const char *access, *error;
 };
 
 static int parse_format(struct mk_setup *setup, const struct mk_setting *s)
 {
-    struct file_settings *settings = mk_setup_settings(setup);
+    struct line_settings *settings = mk_setup_settings(setup);
     struct logger_format *format = mk_setup_alloc(setup, sizeof(*format));
     struct mk_template from;
     const char *why;
@@ -44,7 +49,7 @@ static const struct mk_field file_fields[] = {
      .max = 3600 * 1000,
      .fallback = "3"},
     {.name = "MasterLog", .type = MK_FIELD_PATH, .offset = offsetof(struct file_settings, master)},
-    {.name = "Format", .type = MK_FIELD_CUSTOM, .parse = parse_format, .fallback = "combined"},
+    {.name = "Format", .type = MK_FIELD_CUSTOM, .parse = parse_format},
     {.name = "Syslog",
      .type = MK_FIELD_BOOL,
      .offset = offsetof(struct file_settings, to_syslog),
@@ -79,6 +84,7 @@ static const struct mk_section_spec file_section =
 static const struct mk_field site_fields[] = {
     {.name = "AccessLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, access)},
     {.name = "ErrorLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, error)},
+    {.name = "Format", .type = MK_FIELD_CUSTOM, .parse = parse_format},
     {.name = "LogIf",
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
@@ -172,6 +178,18 @@ static const struct logger_place syslog_error = {
 
 /* ---- checks ---- */
 
+/* No fallback of the table: a dump would have it as a line above the sites, which is each site's own when it is read again. */
+static int take_combined(struct mk_setup *setup, const struct logger_format **out)
+{
+    static const struct mk_template_piece combined = {MK_STR_INIT("combined"), MK_VARIABLE_TEXT};
+    const struct mk_template from = {&combined, 1};
+    struct logger_format *format = mk_setup_alloc(setup, sizeof(*format));
+    const char *why;
+
+    *out = format;
+    return format ? logger_format_compile(format, &from, &why) : MK_E_NOMEM;
+}
+
 int logger_check(struct mk_setup *setup)
 {
     const struct file_settings *set = mk_setup_section(setup, &file_section, NULL);
@@ -186,8 +204,10 @@ int logger_check(struct mk_setup *setup)
         return 0;
     c->flush_ms = (unsigned)set->flush_ms;
     c->to_syslog = set->to_syslog;
-    c->format = set->format;
-    c->rules = set->rules;
+    c->format = set->lines.format;
+    if (!c->format && take_combined(setup, &c->format) < 0)
+        return MK_E_NOMEM;
+    c->rules = set->lines.rules;
     c->rotation.size = (off_t)set->rotate_size;
     c->rotation.daily = set->rotate_daily;
     if (set->rotate_size > 0 || set->rotate_daily)
@@ -199,21 +219,21 @@ int logger_check(struct mk_setup *setup)
 
 /* A site's own LogIf lines replace those of the file, and so does its Sample. */
 static int merge_rules(struct mk_setup *setup, const struct logger_config *c,
-                       const struct site_settings *set, struct logger_site *site)
+                       const struct logger_rules *own, struct logger_site *site)
 {
     struct logger_rules *rules = mk_setup_alloc(setup, sizeof(*rules));
 
     if (!rules)
         return MK_E_NOMEM;
     *rules = c->rules;
-    if (set && set->rules.first) {
-        rules->first = set->rules.first;
-        rules->asks_remote = set->rules.asks_remote;
+    if (own && own->first) {
+        rules->first = own->first;
+        rules->asks_remote = own->asks_remote;
     }
-    if (set && set->rules.of > 0) {
-        rules->take = set->rules.take;
-        rules->of = set->rules.of;
-        rules->errors_stay = set->rules.errors_stay;
+    if (own && own->of > 0) {
+        rules->take = own->take;
+        rules->of = own->of;
+        rules->errors_stay = own->errors_stay;
     }
     site->rules = rules->first || rules->of > 0 ? rules : NULL;
     return 0;
@@ -232,7 +252,8 @@ int logger_check_site(struct mk_setup *setup)
     mk_setup_keep(setup, site);
     site->access = c->master;
     site->error = LOGGER_NO_TARGET;
-    if (merge_rules(setup, c, set, site) < 0)
+    site->format = set && set->lines.format ? set->lines.format : c->format;
+    if (merge_rules(setup, c, set ? &set->lines.rules : NULL, site) < 0)
         return MK_E_NOMEM;
     if (set && set->access)
         err = place_for(setup, c, set, "AccessLog", set->access, &syslog_access, &site->access);

@@ -23,7 +23,7 @@ struct logger_place {
 struct logger_config {
     unsigned flush_ms;
     bool to_syslog;
-    const struct logger_format *format;
+    const struct logger_format *format; /* of sites that have none of their own */
     struct logger_rotation rotation;
     struct logger_rules rules; /* of sites that have none of their own */
     int master; /* index of the place of sites that name none; LOGGER_NO_TARGET: there is none */
@@ -37,6 +37,7 @@ struct logger_config {
 struct logger_site {
     int access, error;                /* indexes of places */
     const struct logger_rules *rules; /* NULL: each request has a line in the access log */
+    const struct logger_format *format;
 };
 
 extern const struct mk_section_spec *const logger_sections[];
