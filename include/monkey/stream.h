@@ -44,6 +44,25 @@ typedef void (*mk_stream_fn)(struct mk_stream *s, unsigned events, void *arg);
 MK_API int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn,
                            void *arg) MK_MUST_USE;
 
+/** What went through a stream that a handler took. */
+struct mk_taken {
+    size_t size;       /* of the server's struct, set by it */
+    uint64_t received; /* bytes that the stream's owner read */
+    uint64_t sent;     /* bytes that it wrote and the connection took, without framing of HTTP/2 */
+    bool whole; /* its owner closed it, and it was not broken; false: that, or mk_stream_abort */
+};
+typedef void (*mk_taken_fn)(void *arg, const struct mk_taken *taken);
+
+/**
+ * Be told of the end of a stream that a handler took. For on_finish, which comes before that: what is needed of the request
+ * then, the caller keeps.
+ * @param fn  called once, on the request's worker, with taken borrowed for the call. Reloads may come before it, and with them
+ *            worker_stop; the end of the server does not. It must not use streams.
+ * @return 0; MK_E_NOENT: no handler took one, or it has ended already; MK_E_NOMEM.
+ */
+MK_API int mk_request_on_taken_end(const struct mk_request *r, mk_taken_fn fn,
+                                   void *arg) MK_MUST_USE;
+
 struct mk_dial {
     size_t size; /* sizeof(struct mk_dial) */
     const struct sockaddr *addr;

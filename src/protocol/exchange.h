@@ -60,6 +60,8 @@ static inline bool mk_exchange_has_rest(const struct mk_exchange *x)
 
 /** mk_wire.take: its request is over soon, and a tunnel takes its place. */
 int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
+/** mk_wire.watch_taken */
+int mk_exchange_watch_taken(const struct mk_request *r, mk_taken_fn fn, void *arg);
 /** The request has ended: its protocol has the tunnel from now on. */
 void mk_tunnel_open(struct mk_tunnel *t);
 

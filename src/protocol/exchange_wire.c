@@ -204,6 +204,7 @@ const struct mk_wire mk_exchange_wire = {
     .flush = mk_carried_flush,
     .end_body = end_body,
     .take = mk_exchange_take,
+    .watch_taken = mk_exchange_watch_taken,
     .wake = mk_carried_wake,
     .renew_timeout = mk_carried_renew_timeout,
     .version = name_version,

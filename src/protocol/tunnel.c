@@ -46,6 +46,13 @@ static void weigh(struct mk_tunnel *t)
     mk_budget_weigh_holder(&t->holder, t->out.cap + t->of_handler);
 }
 
+/* What waits is lost: the client never has it. */
+static void lose(struct mk_tunnel *t)
+{
+    if (t->stream)
+        t->stream->sent -= left(t);
+}
+
 static void forget(struct mk_tunnel *t)
 {
     mk_buf_fini(&t->out);
@@ -112,6 +119,7 @@ static ssize_t write_bytes(struct mk_stream *s, const struct iovec *iov, int nio
     if (sum == 0)
         return MK_E_AGAIN;
     weigh(t);
+    s->sent += sum; /* before the protocol hears of it, which may end the tunnel */
     t->carrier->ready(t->arg);
     return (ssize_t)sum;
 }
@@ -178,6 +186,7 @@ static void make_room(struct mk_holder *h)
 {
     struct mk_tunnel *t = MK_CONTAINER_OF(h, struct mk_tunnel, holder);
 
+    lose(t);
     forget(t);
     t->is_shut = true;
     if (t->stream)
@@ -229,6 +238,13 @@ int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_
     return 0;
 }
 
+int mk_exchange_watch_taken(const struct mk_request *r, mk_taken_fn fn, void *arg)
+{
+    const struct mk_tunnel *t = mk_exchange_of(r)->tunnel;
+
+    return t && t->stream ? mk_stream_on_end(t->stream, fn, arg) : MK_E_NOENT;
+}
+
 /* ---- as the protocol's ---- */
 
 void mk_tunnel_open(struct mk_tunnel *t)
@@ -274,6 +290,7 @@ void mk_tunnel_break(struct mk_tunnel *t)
 {
     struct mk_stream *s = t->stream;
 
+    lose(t);
     mk_budget_weigh_holder(&t->holder, 0);
     mk_buf_fini(&t->out);
     mk_heap_free(t);

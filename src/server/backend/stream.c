@@ -209,6 +209,42 @@ void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits)
         tell_owner(s, events);
 }
 
+/* ---- who is told of its end ---- */
+
+struct mk_stream_watcher {
+    struct mk_stream_watcher *next;
+    mk_taken_fn fn;
+    void *arg;
+};
+
+int mk_stream_on_end(struct mk_stream *s, mk_taken_fn fn, void *arg)
+{
+    struct mk_stream_watcher *w = mk_heap_alloc(sizeof(*w));
+
+    if (!w)
+        return MK_E_NOMEM;
+    *w = (struct mk_stream_watcher){s->watchers, fn, arg};
+    s->watchers = w;
+    return 0;
+}
+
+/* Once, whichever comes first: it breaks, or its owner closes it. */
+static void tell_watchers(struct mk_stream *s, bool whole)
+{
+    const struct mk_taken taken = {
+        .size = sizeof(taken), .received = s->received, .sent = s->sent, .whole = whole};
+
+    while (s->watchers) {
+        struct mk_stream_watcher *w = s->watchers;
+
+        s->watchers = w->next;
+        w->fn(w->arg, &taken);
+        mk_heap_free(w);
+    }
+}
+
+/* ---- its end ---- */
+
 /* @return whether it had a link. */
 static bool let_go(struct mk_stream *s)
 {
@@ -225,6 +261,7 @@ void mk_stream_break(struct mk_stream *s, unsigned events)
         return;
     mk_stream_go(s, MK_STREAM_BROKEN);
     s->first = false;
+    tell_watchers(s, false);
     if (let_go(s))
         s->kind->cut(s);
     tell_owner(s, events);
@@ -257,11 +294,17 @@ void mk_streams_free(struct mk_worker *w)
 
 ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
 {
+    ssize_t n;
+
     if (s->state >= MK_STREAM_BROKEN)
         return MK_E_PEER;
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
-    return s->kind->read(s, buf, len);
+    n = s->kind->read(s, buf, len);
+    if (n > 0)
+        s->received += (uint64_t)n;
+    s->lost = s->lost || n == MK_E_PEER;
+    return n;
 }
 
 ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
@@ -272,10 +315,16 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
         return MK_E_PEER;
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
-    if (s->kind->write)
-        return s->kind->write(s, iov, niov);
+    if (s->kind->write) {
+        n = s->kind->write(s, iov, niov);
+        s->lost = s->lost || n == MK_E_PEER;
+        return n;
+    }
     n = s->link->transport->send(
         s->link, iov, niov < MK_LIMIT_STREAM_PARTS ? niov : MK_LIMIT_STREAM_PARTS, false);
+    if (n > 0)
+        s->sent += (uint64_t)n;
+    s->lost = s->lost || n == MK_E_PEER;
     if (n == MK_E_PEER && !s->error)
         s->error = errno;
     if (s->kind->on_write)
@@ -333,9 +382,10 @@ int mk_stream_error(const struct mk_stream *s)
     return s->error;
 }
 
-static void close_by(struct mk_stream *s, void (*release)(struct mk_stream *s))
+static void close_by(struct mk_stream *s, void (*release)(struct mk_stream *s), bool whole)
 {
     mk_stream_go(s, MK_STREAM_CLOSED);
+    tell_watchers(s, whole && !s->failing && !s->lost);
     mk_list_remove(&s->all);
     if (let_go(s))
         release(s);
@@ -345,11 +395,11 @@ static void close_by(struct mk_stream *s, void (*release)(struct mk_stream *s))
 void mk_stream_close(struct mk_stream *s)
 {
     if (s && s->state != MK_STREAM_CLOSED)
-        close_by(s, s->kind->release);
+        close_by(s, s->kind->release, true);
 }
 
 void mk_stream_abort(struct mk_stream *s)
 {
     if (s && s->state != MK_STREAM_CLOSED)
-        close_by(s, s->kind->abort ? s->kind->abort : s->kind->release);
+        close_by(s, s->kind->abort ? s->kind->abort : s->kind->release, false);
 }

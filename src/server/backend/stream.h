@@ -38,6 +38,7 @@ enum mk_stream_state {
 extern const struct mk_states mk_stream_states;
 
 struct mk_stream;
+struct mk_stream_watcher;
 
 /** What differs between a stream that was taken and one that was dialled. */
 struct mk_stream_kind {
@@ -77,15 +78,19 @@ struct mk_stream {
     void (*connect)(struct mk_stream *s,
                     uint32_t bits); /* dialled: go on with connecting, or with the handshake */
     mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
-    uint64_t id;                    /* for the log */
-    int error;                      /* errno of a failed connect; dialled: of what broke it */
-    uint8_t state;                  /* enum mk_stream_state */
-    uint8_t soon;                   /* what is told when it is run soon */
-    bool first;                     /* nothing was told yet */
-    bool readable;                  /* dialled: there may be input */
-    bool hung_up;                   /* dialled: the end stands behind the input */
-    bool failing;                   /* broken; what had arrived may be read before that is told */
-    bool unagreed;                  /* dialled: the backend does not speak the protocol */
+    struct mk_stream_watcher
+        *watchers;           /* who is told of its end; NULL: nobody, or they were told */
+    uint64_t received, sent; /* bytes that its owner read, and that were taken of it */
+    uint64_t id;             /* for the log */
+    int error;               /* errno of a failed connect; dialled: of what broke it */
+    uint8_t state;           /* enum mk_stream_state */
+    uint8_t soon;            /* what is told when it is run soon */
+    bool first;              /* nothing was told yet */
+    bool readable;           /* dialled: there may be input */
+    bool hung_up;            /* dialled: the end stands behind the input */
+    bool failing;            /* broken; what had arrived may be read before that is told */
+    bool lost;               /* a read or a write said MK_E_PEER */
+    bool unagreed;           /* dialled: the backend does not speak the protocol */
 };
 
 /** @return a stream of this worker, waiting, that will have a link of its own; NULL without memory. */
@@ -101,6 +106,8 @@ MK_INSIDE void mk_stream_begin(struct mk_stream *s);
 MK_INSIDE void mk_stream_tell_soon(struct mk_stream *s, unsigned events);
 /** Tell its owner what epoll said of the descriptor. */
 MK_INSIDE void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits);
+/** mk_request_on_taken_end, for one that has not ended. @return 0 or MK_E_NOMEM. */
+MK_INSIDE int mk_stream_on_end(struct mk_stream *s, mk_taken_fn fn, void *arg) MK_MUST_USE;
 /** The last event: its link goes, and the owner is told this. Nothing happens when it was told already. */
 MK_INSIDE void mk_stream_break(struct mk_stream *s, unsigned events);
 

@@ -52,6 +52,7 @@ const struct mk_wire mk_h1_wire = {
     .wake = wake,
     .renew_timeout = renew_timeout,
     .take = mk_h1_take,
+    .watch_taken = mk_h1_watch_taken,
     .peer = name_peer,
     .refused_line = refused_line,
 };

@@ -29,5 +29,6 @@ enum mk_pump mk_h1_end_body(struct mk_request *r);
 
 /* take.c */
 int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
+int mk_h1_watch_taken(const struct mk_request *r, mk_taken_fn fn, void *arg);
 
 #endif

@@ -165,3 +165,10 @@ int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn,
 {
     return mk_take_conn(r->conn, stream, fn, arg);
 }
+
+int mk_h1_watch_taken(const struct mk_request *r, mk_taken_fn fn, void *arg)
+{
+    struct mk_stream *s = r->conn->stream;
+
+    return s ? mk_stream_on_end(s, fn, arg) : MK_E_NOENT;
+}

@@ -309,6 +309,11 @@ int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_f
     return r->wire->take ? r->wire->take(r, stream, fn, arg) : MK_E_UNSUPPORTED;
 }
 
+int mk_request_on_taken_end(const struct mk_request *r, mk_taken_fn fn, void *arg)
+{
+    return r->wire->watch_taken ? r->wire->watch_taken(r, fn, arg) : MK_E_NOENT;
+}
+
 void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
                       enum mk_log_level level, const char *fmt, va_list args)
 {

@@ -89,6 +89,11 @@ struct mk_wire {
      * @return 0; MK_E_INVALID: it is taken already; MK_E_NOMEM.
      */
     int (*take)(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
+    /**
+     * mk_request_on_taken_end(), of what take gave. NULL: there is none.
+     * @return 0; MK_E_NOENT: there is none, or it has ended; MK_E_NOMEM.
+     */
+    int (*watch_taken)(const struct mk_request *r, mk_taken_fn fn, void *arg);
     /** The protocol's name and version, for logs and scripts. NULL: that of the head's text. */
     struct mk_str (*version)(const struct mk_request *r);
     /** Who is at the other end, for the log. NULL: nobody. */

@@ -20,6 +20,23 @@ static int client;
 static unsigned status;
 static bool closes_at_once, takes_twice, has_body;
 static int taken; /* what mk_request_take said */
+/* of mk_request_on_taken_end */
+static struct mk_taken went;
+static unsigned nwent;
+static int watched; /* what it said */
+
+static void on_taken_end(void *arg, const struct mk_taken *t)
+{
+    assert_ptr_equal(arg, &went);
+    assert_int_equal(t->size, sizeof(*t));
+    went = *t;
+    nwent++;
+}
+
+static int watch(const struct mk_request *r)
+{
+    return mk_request_on_taken_end(r, on_taken_end, &went);
+}
 
 static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
@@ -36,12 +53,15 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     assert_int_equal(mk_reply_end(&p, has_body ? 4 : 0), 0);
     if (has_body)
         assert_int_equal(mk_reply_memory(r, MK_STR("body")), 0);
+    assert_int_equal(watch(r), MK_E_NOENT);
     taken = mk_request_take(r, &owner.s, watcher_fn, &owner);
     if (takes_twice)
         assert_int_equal(mk_request_take(r, &second, watcher_fn, &owner), MK_E_INVALID);
+    watched = taken == 0 ? watch(r) : MK_E_NOENT;
     if (closes_at_once) {
         mk_stream_close(owner.s);
         owner.s = NULL;
+        assert_int_equal(watch(r), MK_E_NOENT);
     }
     return MK_VERDICT_DONE;
 }
@@ -59,6 +79,7 @@ static int setup(void **state)
     owner.f = &fix;
     endpoint.via[0].transport = endpoint.via[1].transport = &mk_transport_liana;
     status = 101;
+    nwent = 0;
     closes_at_once = takes_twice = has_body = false;
     conn = NULL;
     client = -1;
@@ -150,6 +171,7 @@ static void take_with(void (*say)(const char *text), const char *behind)
     say(text);
     watcher_turns(&fix);
     assert_int_equal(taken, 0);
+    assert_int_equal(watched, 0);
     assert_int_equal(conn->state, MK_H1_TAKEN);
     assert_true(begins(peer_read(client), "HTTP/1.1 101 "));
     assert_int_equal(owner.told[0] & (MK_IO_READ | MK_IO_WRITE), MK_IO_READ | MK_IO_WRITE);
@@ -185,6 +207,60 @@ static void one_that_is_aborted_is_closed(void **state)
     watcher_turns(&fix);
     assert_string_equal(peer_read(client), "pong");
     assert_string_equal(peer_read(client), "-");
+}
+
+static void assert_went(bool whole, uint64_t received, uint64_t sent)
+{
+    assert_int_equal(nwent, 1);
+    assert_int_equal(went.whole, whole);
+    assert_int_equal(went.received, received);
+    assert_int_equal(went.sent, sent);
+}
+
+static void its_bytes_are_told_at_its_end(void **state)
+{
+    (void)state;
+    take_with(say_on_pair, "early");
+    peer_say(client, "ping");
+    watcher_turns(&fix);
+    watcher_say(&owner, "pong!!");
+    assert_int_equal(nwent, 0);
+    mk_stream_close(owner.s);
+    owner.s = NULL;
+    assert_went(true, 9, 6);
+    watcher_turns(&fix);
+    assert_int_equal(nwent, 1);
+}
+
+static void an_end_by_its_owner_is_told_once(void **state)
+{
+    (void)state;
+    take_with(say_on_pair, "");
+    mk_stream_abort(owner.s);
+    owner.s = NULL;
+    watcher_turns(&fix);
+    assert_went(false, 0, 0);
+}
+
+static void an_end_by_its_client_is_told_once(void **state)
+{
+    (void)state;
+    take_with(say_on_tcp, "bye");
+    reset_client();
+    watcher_wait(&owner, MK_IO_ERROR);
+    assert_went(false, 3, 0);
+    mk_stream_close(owner.s);
+    owner.s = NULL;
+    assert_int_equal(nwent, 1);
+}
+
+static void an_end_before_its_beginning_is_told(void **state)
+{
+    (void)state;
+    closes_at_once = true;
+    say_on_pair(UPGRADE);
+    watcher_turns(&fix);
+    assert_went(true, 0, 0);
 }
 
 static void what_came_behind_the_request_is_read_first(void **state)
@@ -487,6 +563,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(bytes_go_both_ways),
         CASE(one_that_is_aborted_is_closed),
+        CASE(its_bytes_are_told_at_its_end),
+        CASE(an_end_by_its_owner_is_told_once),
+        CASE(an_end_by_its_client_is_told_once),
+        CASE(an_end_before_its_beginning_is_told),
         CASE(what_came_behind_the_request_is_read_first),
         CASE(answers_before_it_leave_first),
         CASE(a_peer_that_only_stops_sending_can_still_read),
