@@ -5,7 +5,7 @@
 
 /*
  * Any bytes as the text of a log's format, and as what a client sent: a line that fits has one line end, its last
- * byte, and of the client's bytes nothing that could end it or a quoted text.
+ * byte, and of the client's bytes nothing that could end it or a quoted text. Written in two parts it is the same line.
  * Input: one byte, how much of the rest is the format; the client's bytes.
  */
 
@@ -47,6 +47,23 @@ static void check_line(const char *line, size_t len, struct mk_str format)
     }
 }
 
+/* As for a tunnel, whose end fills the gaps. */
+static void check_parts(const struct logger_format *format, const struct logger_entry *e,
+                        struct mk_str line)
+{
+    static char early[ROOM], late[ROOM];
+    struct logger_text t = {.at = early, .end = early + sizeof(early)};
+    struct logger_gaps gaps;
+    struct mk_str first;
+
+    logger_format_early(format, e, &t, &gaps);
+    require(!t.full);
+    first = (struct mk_str){early, (size_t)(t.at - early)};
+    t = (struct logger_text){.at = late, .end = late + sizeof(late)};
+    logger_format_late(first, gaps.all, gaps.count, e, &t);
+    require(!t.full && (size_t)(t.at - late) == line.len && memcmp(late, line.p, line.len) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct logger_format format;
@@ -83,8 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         logger_format_line(&format, &e, &t);
         require(t.at <= t.end);
-        if (!t.full)
+        if (!t.full) {
             check_line(room, (size_t)(t.at - room), (struct mk_str){text, len});
+            check_parts(&format, &e, (struct mk_str){room, (size_t)(t.at - room)});
+        }
     } else {
         require(why != NULL);
     }

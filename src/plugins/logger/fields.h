@@ -10,6 +10,7 @@ struct logger_field {
     char letter;
     const char *parameter; /* NULL: none */
     logger_piece_fn put;
+    bool is_late; /* as in struct logger_piece */
 };
 
 /** @param parameter  of %{PARAMETER}; p NULL: there is none. @return NULL: there is no such field. */

@@ -136,6 +136,7 @@ static void add_request_variable(struct compiler *c, int which)
 static void add_variable(struct compiler *c, char letter, struct mk_str parameter)
 {
     const struct logger_field *field;
+    struct logger_piece *piece;
 
     if (letter == 'i' && parameter.p) {
         add_header(c, parameter);
@@ -147,7 +148,9 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
     }
     field = logger_field_find(letter, parameter);
     if (field) {
-        (void)add_piece(c, field->put);
+        piece = add_piece(c, field->put);
+        if (piece)
+            piece->is_late = field->is_late;
         c->f->has_ms = c->f->has_ms || (letter == 't' && parameter.p);
         return;
     }
@@ -445,4 +448,41 @@ void logger_format_line(const struct logger_format *f, const struct logger_entry
         if (piece->put && !t->full)
             piece->put(t, e, piece);
     }
+}
+
+void logger_format_early(const struct logger_format *f, const struct logger_entry *e,
+                         struct logger_text *t, struct logger_gaps *gaps)
+{
+    const char *start = t->at;
+
+    gaps->count = 0;
+    for (size_t i = 0; i < f->npieces && !t->full; i++) {
+        const struct logger_piece *piece = &f->pieces[i];
+
+        logger_put(t, piece->lead);
+        if (t->full || !piece->put)
+            continue;
+        if (piece->is_late)
+            gaps->all[gaps->count++] =
+                (struct logger_gap){(size_t)(t->at - start), piece->put, piece->style};
+        else
+            piece->put(t, e, piece);
+    }
+}
+
+void logger_format_late(struct mk_str early, const struct logger_gap *gaps, size_t ngaps,
+                        const struct logger_entry *e, struct logger_text *t)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < ngaps && !t->full; i++) {
+        const struct logger_piece piece = {.put = gaps[i].put, .style = gaps[i].style};
+
+        logger_put_part(t, (struct mk_str){early.p + at, gaps[i].at - at});
+        at = gaps[i].at;
+        if (!t->full)
+            piece.put(t, e, &piece);
+    }
+    if (!t->full)
+        logger_put_part(t, (struct mk_str){early.p + at, early.len - at});
 }

@@ -45,6 +45,20 @@ struct logger_piece {
     logger_piece_fn put; /* NULL: no field */
     uint8_t style;       /* enum logger_style */
     uint8_t index;       /* of %{NAME}i, %{NAME}n and $NAME: of the name */
+    bool
+        is_late; /* its value is that of the end: of a tunnel it is not known when the request ends */
+};
+
+/** A field of a line that is written later. */
+struct logger_gap {
+    size_t at; /* bytes of the line before it */
+    logger_piece_fn put;
+    uint8_t style;
+};
+
+struct logger_gaps {
+    size_t count;
+    struct logger_gap all[LOGGER_PIECES_MAX];
 };
 
 struct logger_format {
@@ -71,5 +85,21 @@ int logger_format_compile(struct logger_format *f, const struct mk_template *fro
 /** Write one line with its line end. When t->full is set afterwards, what fitted stands before t->at. */
 void logger_format_line(const struct logger_format *f, const struct logger_entry *e,
                         struct logger_text *t);
+
+/**
+ * Write what is known of a line when its request ends but its tunnel does not: all but times, bytes and whether it is whole.
+ * @param gaps  out: the fields that are left out. When t->full is set afterwards, none behind what fitted
+ */
+void logger_format_early(const struct logger_format *f, const struct logger_entry *e,
+                         struct logger_text *t, struct logger_gaps *gaps);
+
+/**
+ * Write the whole line.
+ * @param early  what logger_format_early wrote
+ * @param gaps   ngaps of them, in their order
+ * @param e      facts->body_sent, body_received and whole, time, day, zone, wall_ms and duration_ms; nothing else is looked at
+ */
+void logger_format_late(struct mk_str early, const struct logger_gap *gaps, size_t ngaps,
+                        const struct logger_entry *e, struct logger_text *t);
 
 #endif

@@ -8,8 +8,6 @@ _Static_assert(offsetof(struct logger_buffer, lines) ==
                    offsetof(struct logger_buffer, frame) + sizeof(struct logger_frame),
                "a frame and its lines are written at once");
 
-static const struct mk_str cut = MK_STR_INIT("...\n");
-
 struct logger_gather *logger_gather_new(struct logger_pipe *pipe, size_t ntargets)
 {
     struct logger_gather *g = calloc(1, sizeof(*g) + ntargets * sizeof(struct logger_buffer *));
@@ -80,16 +78,13 @@ static struct logger_buffer *buffer_of(struct logger_gather *g, size_t index,
 static size_t try_line(struct logger_buffer *b, logger_line_fn write, const void *arg)
 {
     char *start = b->lines + b->frame.bytes;
-    struct logger_text t = {.at = start, .end = b->lines + sizeof(b->lines) - cut.len};
+    struct logger_text t = {.at = start, .end = b->lines + sizeof(b->lines) - LOGGER_CUT};
 
     write(arg, &t);
     if (t.full && b->frame.bytes > 0)
         return 0;
-    if (t.full) {
-        t.end += cut.len;
-        t.full = false;
-        logger_put(&t, cut);
-    }
+    if (t.full)
+        logger_put_cut(&t);
     return (size_t)(t.at - start);
 }
 

@@ -87,6 +87,22 @@ static struct mk_str peer_text(struct logger_texts *t, const struct logger_line 
     return (struct mk_str){t->peer, t->peer_len};
 }
 
+static void put_times(struct logger_entry *e, enum logger_style style, const struct mk_worker *w,
+                      int64_t began_ms, struct logger_texts *texts)
+{
+    const int64_t took = mk_worker_now_ms(w) - began_ms;
+
+    e->time = time_text(texts, mk_worker_wall_s(w), style);
+    e->duration_ms = took > 0 ? (uint64_t)took : 0;
+}
+
+void logger_line_times(struct logger_entry *e, enum logger_style style, const struct mk_worker *w,
+                       int64_t began_ms, struct logger_texts *texts)
+{
+    put_times(e, style, w, began_ms, texts);
+    put_day(texts, e);
+}
+
 /* What common formats have not. */
 static void put_more(struct logger_line *line, struct logger_texts *texts)
 {
@@ -105,7 +121,6 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
                        const struct mk_request *r, struct logger_texts *texts)
 {
     struct logger_entry *e = &line->entry;
-    int64_t took;
 
     line->format = format;
     line->request = r;
@@ -113,15 +128,13 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
     mk_request_facts(r, &line->facts);
     line->conn.size = sizeof(line->conn);
     mk_conn_facts(line->facts.conn, &line->conn);
-    took = mk_worker_now_ms(line->facts.worker) - line->facts.began_ms;
     e->facts = &line->facts;
     e->peer = peer_text(texts, line);
     e->user = line->facts.user;
     e->subject = line->conn.client_subject;
     e->tls_version = mk_str_from(line->conn.tls_version);
     e->tls_cipher = mk_str_from(line->conn.tls_cipher);
-    e->time = time_text(texts, mk_worker_wall_s(line->facts.worker), format->style);
-    e->duration_ms = took > 0 ? (uint64_t)took : 0;
+    put_times(e, format->style, line->facts.worker, line->facts.began_ms, texts);
     for (size_t i = 0; i < format->nheaders; i++)
         e->headers[i] = mk_request_header(r, format->headers[i]);
     if (format->has_more)

@@ -35,6 +35,10 @@ struct logger_line {
 void logger_line_begin(struct logger_line *line, const struct logger_format *format,
                        const struct mk_request *r, struct logger_texts *texts);
 
+/** The times of an entry that ends now. @param texts  zeroed, or used for lines of this worker before */
+void logger_line_times(struct logger_entry *e, enum logger_style style, const struct mk_worker *w,
+                       int64_t began_ms, struct logger_texts *texts);
+
 /** Two kinds of lines: logger_line_fn of gather.h, arg is the struct logger_line. */
 void logger_line_access(const void *arg, struct logger_text *t);
 void logger_line_error(const void *arg, struct logger_text *t);

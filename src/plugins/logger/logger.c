@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gather.h"
+#include "held.h"
 #include "line.h"
 #include "settings.h"
 
@@ -286,6 +287,18 @@ static bool wants_access(const struct logger_site *site, struct logger_local *lo
     return logger_rules_want(site->rules, &asked, &local->random);
 }
 
+/* Of a request behind which a tunnel begins the line is written when that ends, and else now. */
+static void write_access(struct logger_line *line, const struct logger_config *c, size_t index,
+                         struct logger_local *local)
+{
+    struct logger_target *target = c->targets[index];
+
+    if (logger_held_is_for(&line->facts) &&
+        logger_held_begin(line, c->sink, local->gather->pipe, target) == 0)
+        return;
+    logger_gather_line(local->gather, index, target, logger_line_access, line);
+}
+
 static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct logger_config *c = ctx->config;
@@ -301,8 +314,7 @@ static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
         return;
     logger_line_begin(&line, site->format, r, &local->texts[site->format->style]);
     if (has_access)
-        logger_gather_line(local->gather, (size_t)site->access, c->targets[site->access],
-                           logger_line_access, &line);
+        write_access(&line, c, (size_t)site->access, local);
     if (site->error != LOGGER_NO_TARGET && line.facts.status >= 400)
         logger_gather_line(local->gather, (size_t)site->error, c->targets[site->error],
                            logger_line_error, &line);

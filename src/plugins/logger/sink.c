@@ -422,6 +422,13 @@ struct logger_target *logger_target_new(struct logger_sink *s, const char *name,
     return t;
 }
 
+void logger_target_get(struct logger_sink *s, struct logger_target *t)
+{
+    pthread_mutex_lock(&s->lock);
+    t->refs++;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void logger_target_put(struct logger_sink *s, struct logger_target *t)
 {
     bool unused;

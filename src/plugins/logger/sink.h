@@ -64,6 +64,8 @@ struct logger_target *logger_target_new(struct logger_sink *s, const char *name,
 typedef void (*logger_take_fn)(void *arg, const char *name, const char *lines, size_t len);
 /** Its lines go to take from now on. Before any of them. */
 void logger_target_give(struct logger_target *t, logger_take_fn take, void *arg);
+/** One more reference, for who has one already. */
+void logger_target_get(struct logger_sink *s, struct logger_target *t);
 /** Its descriptors are closed when what is in the pipes has been written. */
 void logger_target_put(struct logger_sink *s, struct logger_target *t);
 /** Write to another descriptor from now on; taken. */

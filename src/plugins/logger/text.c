@@ -22,6 +22,14 @@ void logger_put(struct logger_text *t, struct mk_str s)
     t->at += s.len;
 }
 
+void logger_put_part(struct logger_text *t, struct mk_str s)
+{
+    const bool fits = s.len <= room(t);
+
+    logger_put(t, (struct mk_str){s.p, fits ? s.len : room(t)});
+    t->full = t->full || !fits;
+}
+
 static bool is_plain(unsigned char c)
 {
     return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -115,4 +123,11 @@ void logger_put_uint(struct logger_text *t, uint64_t value)
         value /= 10;
     } while (value > 0);
     logger_put(t, (struct mk_str){digits + at, sizeof(digits) - at});
+}
+
+void logger_put_cut(struct logger_text *t)
+{
+    t->end += LOGGER_CUT;
+    t->full = false;
+    logger_put(t, MK_STR("...\n"));
 }

@@ -23,8 +23,10 @@ struct logger_text {
 
 enum logger_style { LOGGER_TEXT, LOGGER_JSON };
 
-/** Bytes as they are. */
+/** Bytes as they are, all of them or none. */
 void logger_put(struct logger_text *t, struct mk_str s);
+/** As many of them as fit. */
+void logger_put_part(struct logger_text *t, struct mk_str s);
 
 /**
  * Bytes of a peer.
@@ -34,5 +36,9 @@ void logger_put_escaped(struct logger_text *t, struct mk_str s, size_t max,
                         enum logger_style style);
 
 void logger_put_uint(struct logger_text *t, uint64_t value);
+
+enum { LOGGER_CUT = 4 }; /* bytes of the end of a line that is cut */
+/** End a line that did not fit, by `...`. @param t  has room for LOGGER_CUT bytes behind its end */
+void logger_put_cut(struct logger_text *t);
 
 #endif

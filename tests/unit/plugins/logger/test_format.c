@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "gather.h"
+#include "held.h"
 
 #include "../template_of.h"
 
@@ -63,6 +64,98 @@ static void assert_line(const char *format, const struct logger_entry *e, const 
     assert_false(t.full);
     assert_true(t.at > room && t.at[-1] == '\n');
     assert_text(format, room, (size_t)(t.at - room) - 1, expected);
+}
+
+/* In two parts: without what is not known before a tunnel has ended, and then with it. */
+static void assert_parts(const char *format, const struct logger_entry *early,
+                         const struct logger_entry *late, const char *known, const char *whole)
+{
+    char room[2][LOGGER_LINE_MAX];
+    struct logger_text t = {.at = room[0], .end = room[0] + sizeof(room[0])};
+    struct logger_gaps gaps;
+    struct mk_str first;
+
+    logger_format_early(compile(format), early, &t, &gaps);
+    first = (struct mk_str){room[0], (size_t)(t.at - room[0])};
+    assert_text(format, first.p, first.len, known);
+    t = (struct logger_text){.at = room[1], .end = room[1] + sizeof(room[1])};
+    logger_format_late(first, gaps.all, gaps.count, late, &t);
+    assert_text(format, room[1], (size_t)(t.at - room[1]), whole);
+}
+
+static void writes_a_line_in_two_parts(void **state)
+{
+    const struct mk_request_facts facts = {
+        .body_sent = 7, .body_received = 9, .whole = true, .size = sizeof(facts)};
+    struct logger_entry early = usual(), late = {.facts = &facts,
+                                                 .time = MK_STR("[later]"),
+                                                 .wall_ms = 1795255200045,
+                                                 .day = MK_STR("2026-11-21T10:00:00"),
+                                                 .zone = MK_STR("Z"),
+                                                 .duration_ms = 61500};
+
+    (void)state;
+    early.headers[0] = MK_STR("x");
+    assert_parts("common", &early, &late, "192.0.2.7 - -  \"GET /a%20b?x=1 HTTP/1.1\" 200 \n",
+                 "192.0.2.7 - - [later] \"GET /a%20b?x=1 HTTP/1.1\" 200 7\n");
+    assert_parts("'%B%b %{received}B %T|%{ms}T|%D %X'", &early, &late, "  || \n",
+                 "77 9 61|61500|61500000 -\n");
+    assert_parts("'%{iso}t %{sec}t %{msec}t %{msec_frac}t'", &early, &late, "   \n",
+                 "2026-11-21T10:00:00.045Z 1795255200 1795255200045 045\n");
+    assert_parts("'%s %m %U %q %h %{X}i'", &early, &late, "200 GET /a b ?x=1 192.0.2.7 x\n",
+                 "200 GET /a b ?x=1 192.0.2.7 x\n");
+    assert_parts("json timestamp status bytes whole", &early, &late,
+                 "{\"timestamp\":,\"status\":200,\"bytes\":,\"whole\":}\n",
+                 "{\"timestamp\":\"2026-11-21T10:00:00.045Z\",\"status\":200,\"bytes\":7,"
+                 "\"whole\":true}\n");
+}
+
+/* RFC 9110 sections 7.8 and 9.3.6 */
+static void knows_what_begins_a_tunnel(void **state)
+{
+    static const struct {
+        struct mk_str method;
+        unsigned status;
+        bool is_tunnel;
+    } rows[] = {
+        {MK_STR_INIT("GET"), 101, true},      {MK_STR_INIT("GET"), 200, false},
+        {MK_STR_INIT("CONNECT"), 200, true},  {MK_STR_INIT("CONNECT"), 204, true},
+        {MK_STR_INIT("CONNECT"), 407, false}, {MK_STR_INIT("CONNECTS"), 200, false},
+        {MK_STR_INIT("OPTIONS"), 200, false}, {{NULL, 0}, 400, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct mk_request_facts facts = {.method = rows[i].method, .status = rows[i].status};
+
+        assert_int_equal(logger_held_is_for(&facts), rows[i].is_tunnel);
+    }
+}
+
+/* The second part may have less room than it needs: what fits is whole, and nothing is written behind the end. */
+static void a_second_part_is_bounded(void **state)
+{
+    struct logger_entry e = usual();
+    char early[LOGGER_LINE_MAX], whole[LOGGER_LINE_MAX], room[LOGGER_LINE_MAX];
+    struct logger_text t = {.at = early, .end = early + sizeof(early)};
+    struct logger_gaps gaps;
+    size_t len;
+
+    (void)state;
+    logger_format_early(compile("'%B %s %{ms}T end'"), &e, &t, &gaps);
+    len = (size_t)(t.at - early);
+    t = (struct logger_text){.at = whole, .end = whole + sizeof(whole)};
+    logger_format_late((struct mk_str){early, len}, gaps.all, gaps.count, &e, &t);
+    assert_false(t.full);
+    for (size_t size = 0; size < (size_t)(t.at - whole); size++) {
+        struct logger_text some = {.at = room, .end = room + size};
+
+        memset(room, '#', sizeof(room));
+        logger_format_late((struct mk_str){early, len}, gaps.all, gaps.count, &e, &some);
+        assert_true(some.full);
+        assert_memory_equal(room, whole, (size_t)(some.at - room));
+        assert_int_equal(room[size], '#');
+    }
 }
 
 static void writes_what_is_known_of_tls(void **state)
@@ -371,6 +464,9 @@ static void notes_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_a_line_in_two_parts),
+        cmocka_unit_test(knows_what_begins_a_tunnel),
+        cmocka_unit_test(a_second_part_is_bounded),
         cmocka_unit_test(writes_what_is_known_of_tls),
         cmocka_unit_test(writes_the_named_formats),
         cmocka_unit_test(writes_what_was_refused_before_it_was_understood),

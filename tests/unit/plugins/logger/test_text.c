@@ -115,6 +115,21 @@ static void writes_numbers(void **state)
     assert_text("numbers", room, (size_t)(t.at - room), "0 18446744073709551615");
 }
 
+static void a_line_that_is_cut_has_an_end(void **state)
+{
+    char room[8 + LOGGER_CUT];
+    struct logger_text t = {.at = room, .end = room + 8};
+
+    (void)state;
+    logger_put_part(&t, MK_STR("12345"));
+    assert_false(t.full);
+    logger_put_part(&t, MK_STR("6789"));
+    assert_true(t.full);
+    logger_put_cut(&t);
+    assert_false(t.full);
+    assert_text("cut", room, (size_t)(t.at - room), "12345678...\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +138,7 @@ int main(void)
         cmocka_unit_test(a_long_field_is_clipped_and_marked),
         cmocka_unit_test(nothing_is_written_behind_the_room),
         cmocka_unit_test(writes_numbers),
+        cmocka_unit_test(a_line_that_is_cut_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
