@@ -2,6 +2,7 @@
 """Log files that others rename, cut or write to, under load."""
 
 import os
+import shutil
 import signal
 
 from harness.client import eventually
@@ -127,6 +128,25 @@ def test_files_of_yesterday_are_renamed_and_old_ones_go(start, tmp_path):
     assert lines_of(tmp_path / "access.1") == ["yesterday"]
     assert lines_of(tmp_path / "access.2") == ["one"]
     assert not (tmp_path / "access.3").exists()
+
+
+def test_a_folder_that_is_removed_and_comes_back(start):
+    """Nothing stalls meanwhile; the lines are in the file that has no name any more."""
+    server = start(**logging("FlushTimeout 0\nFormat '%U'\nRotateSize 64K", log="AccessLog logs/access.log", extra={"logs/x": ""}))
+    log = server.conf / "logs/access.log"
+    shutil.rmtree(log.parent)
+    with server.connect() as connection:
+        for _ in range(70):
+            assert connection.request("/" + "a" * 1000).status == 404
+    server.wait_for_log("log cannot be rotated, and grows path=.*access.log")
+    server.signal(signal.SIGUSR1)
+    server.wait_for_log("log cannot be reopened path=.*access.log")
+    assert server.get("/none").status == 404
+    log.parent.mkdir()
+    server.signal(signal.SIGUSR1)
+    assert eventually(log.exists)
+    assert eventually(lambda: server.get("/after").status == 404 and lines_of(log))  # the file is there before it is used
+    assert set(lines_of(log)) <= {"/none", "/after"}
 
 
 @needs_root

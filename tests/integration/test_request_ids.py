@@ -12,6 +12,7 @@ from harness.backend import Backend, configured
 from harness.client import eventually
 from harness.config import Config, section
 from harness.executable import plugin
+from harness.http2 import Frames
 from harness.logs import lines_of, wait_for_lines
 from harness.process import run
 
@@ -176,6 +177,34 @@ def test_error_pages_have_it(start):
     assert page.body.endswith(f"<p><code>{entries(server)[0]['request_id']}</code></p>\n".encode())
     assert server.get("/.hidden").body == f"<b>{entries(server, 2)[1]['request_id']}</b>".encode()
     assert server.get("/a.html").body == b"$request_id"
+
+
+@pytest.mark.parametrize("sent, status", [
+    (b"GET /a b HTTP/1.1\r\n\r\n", 400),
+    (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+    (b"GET / HTTP/9.1\r\n\r\n", 505),
+    (b"GET / HTTP/1.1\r\n\r\n", 400),
+])
+def test_pages_of_heads_that_are_refused_have_it(start, sent, status):
+    server = start(**traced())
+    answer = server.raw_until_cut(sent)
+    entry = entries(server)[0]
+    assert entry["status"] == status and answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert f"<p><code>{entry['request_id']}</code></p>\n".encode() in answer
+
+
+def test_error_pages_over_http2_have_it(start):
+    if not plugin("http2"):
+        pytest.skip("this build has no such plugin")
+    server = start(**traced(server="Listen 127.0.0.1:0 h2", extra={"plugins.load": f"[PLUGINS]\n    Load {plugin('http2')}\n"}))
+    with Frames(("127.0.0.1", server.port)) as client:
+        answers = []
+        for stream, path in ((1, "/none"), (3, "/" + "a" * 9000)):
+            client.send(client.head(stream, path))
+            answers.append(client.answer(stream))
+    ids = {entry["status"]: entry["request_id"] for entry in entries(server, 2)}
+    for status, body in answers:
+        assert body.endswith(f"<p><code>{ids[status]}</code></p>\n".encode())
 
 
 def test_error_pages_without_it(start):
