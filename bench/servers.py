@@ -226,6 +226,12 @@ class MonkeyLog(Monkey):
     site = "[LOGGER]\n    AccessLog access.log\n"
 
 
+class MonkeyUnlogged(MonkeyLog):
+    name = "monkey-unlogged"
+    note = "the plugin logger, whose LogIf leaves all lines out"
+    site = "[LOGGER]\n    AccessLog access.log\n    LogIf status>=400 path=/api/*\n    LogIf time>=10s\n"
+
+
 def _shipped_plugins():
     """Names of the plugins beside the executable."""
     folder = os.path.join(TOP, "build", "plugins")
@@ -461,7 +467,8 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLocation, MonkeyLog, MonkeyStatus, NginxLogbuf,
+                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLocation, MonkeyLog, MonkeyUnlogged,
+                                          MonkeyStatus, NginxLogbuf,
                                           MonkeyMbedtls, Haproxy)}
 
 

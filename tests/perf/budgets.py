@@ -6,10 +6,11 @@ has to say what it buys.
 
 # User instructions of a whole turn of the loop: wake, read, answer a cached 13-byte file;
 # log: what an access log adds to that; location: what a [LOCATION] in the site adds, whose path is compared with the request's.
+# unlogged: what it adds when LogIf leaves the line out.
 # Timers make keep vary by 60 where other processes have the processors; protocols beside HTTP/1 added less than 10 to it, and the name of the protocol some to log; rules
 # and notes of other plugins added 40 to log.
-INSTRUCTIONS = {"keep": 3620, "close": 5000, "nofdt": 7000, "log": 2120, "location": 720}
-INSTRUCTIONS_AIM = {"keep": 3400, "close": 4600, "nofdt": 6000, "log": 1500, "location": 500}
+INSTRUCTIONS = {"keep": 3620, "close": 5000, "nofdt": 7000, "log": 2120, "unlogged": 300, "location": 720}
+INSTRUCTIONS_AIM = {"keep": 3400, "close": 4600, "nofdt": 6000, "log": 1500, "unlogged": 200, "location": 500}
 
 # System calls a request.
 CALLS = {"keep": 2.3, "close": 6.0, "logo": 3.1, "f200k": 3.3, "pipe16": 0.5}

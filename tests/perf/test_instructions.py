@@ -6,8 +6,10 @@ import pytest
 import budgets
 import instructions
 
+ADDED = ("log", "unlogged", "location")  # to a request of a server without it
 
-@pytest.mark.parametrize("how", [how for how in budgets.INSTRUCTIONS if how not in ("log", "location")])
+
+@pytest.mark.parametrize("how", [how for how in budgets.INSTRUCTIONS if how not in ADDED])
 def test_instructions_a_request_stay_in_budget(built, setup, tmp_path, how):
     close = how == "close"
     monkey = built("monkey-nofdt" if how == "nofdt" else "monkey")
@@ -19,7 +21,7 @@ def test_instructions_a_request_stay_in_budget(built, setup, tmp_path, how):
     assert spent <= budgets.INSTRUCTIONS[how], f"instructions a request, by function:\n{profile}"
 
 
-@pytest.mark.parametrize("what", ["log", "location"])
+@pytest.mark.parametrize("what", ADDED)
 def test_what_it_adds_stays_in_budget(built, setup, tmp_path, what):
     spent = {}
     for name in ("monkey", f"monkey-{what}"):
