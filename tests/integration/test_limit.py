@@ -76,6 +76,52 @@ def test_streams_of_http2_are_counted(start):
     assert seen == [200] * 3 + [429]
 
 
+# ---- rules of places ----
+
+def place(*lines):
+    return section("LOCATION", "\n".join(lines))
+
+
+def test_a_location_has_rules_of_its_own(start):
+    """One account wherever a line holds: in the location, in one inside it, and where an expression holds as well."""
+    server = start(files=FILES, site=place("Path /lim", "Rate api all 1/h burst=3") + place("Path /lim/deep", "Header X-A b") + place("Match css$", "Header X-A c"))
+    seen = [server.get(target).status for target in ("/lim", "/lim/deep/x", "/lim/x.css", "/lim/x", "/lim/deep/y", "/LIM/z", "/lim;x/y", "/x/..;/lim/y")]
+    assert seen == [404] * 3 + [429] * 5
+    assert statuses(server, 3, "/a.txt") == [200] * 3
+
+
+def test_inner_rules_take_the_place_of_the_outer_ones(start):
+    server = start(files=FILES, host="Rate site all 1/h burst=2", site=place("Path /lim", "Rate api all 1/h burst=1")
+                   + section("LIMIT", "Rate post all 1/h POST"))
+    assert statuses(server, 3) == [200, 200, 429]
+    assert [server.get("/lim").status for _ in range(2)] == [404, 429]
+    assert [server.request("/lim", "POST").status for _ in range(2)] == [429, 429]
+
+
+def test_accounts_of_places_stay_over_a_reload(start):
+    config = {"files": FILES, "site": place("Path /lim", "Rate api all 1/h burst=2")}
+    server = start(**config)
+    assert server.get("/lim").status == 404
+    server.reload(**config)
+    assert [server.get("/lim").status for _ in range(2)] == [404, 429]
+
+
+def test_dry_run_and_exempt_of_the_section_hold_in_places(start):
+    server = start(files=FILES, site=section("LIMIT", "DryRun on\nExempt 10.0.0.0/8") + place("Path /lim", "Rate api all 1/h"))
+    assert [server.get("/lim").status for _ in range(3)] == [404] * 3
+    server.reload(files=FILES, site=section("LIMIT", "Exempt 127.0.0.0/8") + place("Path /lim", "Rate api all 1/h"))
+    assert [server.get("/lim").status for _ in range(3)] == [404] * 3
+
+
+@pytest.mark.parametrize("site", [
+    place("Path /a", "Rate r all 1/s") + place("Path /b", "Rate r all 1/s"),
+    section("LIMIT", "Rate r all 1/s") + place("Path /b", "Concurrent R all 1")])
+def test_a_name_is_one_rules_in_the_whole_site(start, site):
+    server = start(files=FILES, site=site, wait=False)
+    assert server.expect_exit() != 0
+    assert "another rule of this site has the name" in server.log()
+
+
 # ---- keys ----
 
 def get_from(server, source, target="/a.txt"):

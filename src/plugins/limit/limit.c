@@ -15,11 +15,15 @@
  * all workers, which a reload keeps. A request is asked about once, with the path that the client sent.
  */
 
-static const struct mk_section_spec *const sections[] = {&limit_section, NULL};
+static const struct mk_section_spec *const sections[] = {&limit_place_section, &limit_section,
+                                                         NULL};
 
+/** A site, or a location in it. */
 struct site {
-    const struct limit_settings *settings;
+    const struct limit_settings *settings; /* of [LIMIT]; NULL: there is none */
     struct nets exempt;
+    struct limit_rule **rules; /* of [LIMIT], then those of the place */
+    size_t count, nlimit;      /* in all; of [LIMIT] */
 };
 
 struct limit {
@@ -39,23 +43,70 @@ static int limit_check(struct mk_setup *setup)
     return 0;
 }
 
-/* The sites' rules, for start and stop. */
-static int note_rules(struct mk_setup *setup, struct limit_settings *settings)
+static int append(struct mk_setup *setup, struct limit *limit, struct limit_rule *rule)
 {
-    struct limit *limit = mk_setup_config(setup);
-    const struct mk_words *names = mk_setup_site_names(setup);
     struct limit_rule **all =
-        mk_setup_alloc(setup, (limit->count + settings->nrules + 1) * sizeof(struct limit_rule *));
+        mk_setup_alloc(setup, (limit->count + 1) * sizeof(struct limit_rule *));
 
     if (!all)
         return MK_E_NOMEM;
     if (limit->count > 0)
         memcpy(all, limit->rules, limit->count * sizeof(struct limit_rule *));
+    all[limit->count++] = rule;
     limit->rules = all;
-    for (struct limit_rule *rule = settings->first; rule; rule = rule->next) {
+    return 0;
+}
+
+/* A location inherits lines, which are one rule wherever they are read. */
+static bool is_same(const struct limit_rule *a, const struct limit_rule *b)
+{
+    return a == b || (a->of == b->of && a->at.line == b->at.line && text_is(a->name, b->name) &&
+                      strcmp(a->at.file, b->at.file) == 0);
+}
+
+static struct limit_rule *find_same(const struct limit *limit, const struct limit_rule *rule)
+{
+    for (size_t i = 0; i < limit->count; i++) {
+        if (is_same(limit->rules[i], rule))
+            return limit->rules[i];
+    }
+    return NULL;
+}
+
+/* Metrics and logs know a rule by its name. */
+static void check_name(struct mk_setup *setup, const struct limit *limit,
+                       const struct limit_rule *rule)
+{
+    for (size_t i = 0; i < limit->count; i++) {
+        const struct limit_rule *other = limit->rules[i];
+
+        if (other->of == rule->of && text_is_word(other->name, rule->name))
+            mk_setup_fault(setup, &rule->at,
+                           "another rule of this site has the name %s, in line %u", rule->name.p,
+                           other->at.line);
+    }
+}
+
+/* For start and stop, and for requests in this place. */
+static int note_rules(struct mk_setup *setup, struct site *site, struct limit_rule *first)
+{
+    struct limit *limit = mk_setup_config(setup);
+    const struct mk_words *names = mk_setup_site_names(setup);
+
+    for (struct limit_rule *rule = first; rule; rule = rule->next) {
+        struct limit_rule *noted;
+
         rule->site = names->count > 0 ? names->items[0] : MK_STR("");
-        rule->nkeys = rule->key == KEY_ALL ? 1 : (uint32_t)settings->nkeys;
-        all[limit->count++] = rule;
+        rule->of = names->items;
+        rule->nkeys = rule->key == KEY_ALL ? 1
+                      : site->settings     ? (uint32_t)site->settings->nkeys
+                                           : LIMIT_KEYS;
+        noted = find_same(limit, rule);
+        if (!noted)
+            check_name(setup, limit, rule);
+        if (!noted && append(setup, limit, rule) < 0)
+            return MK_E_NOMEM;
+        site->rules[site->count++] = noted ? noted : rule;
     }
     return 0;
 }
@@ -73,21 +124,40 @@ static int build_exempt(struct mk_setup *setup, struct site *site)
     return 0;
 }
 
+static int take_section(struct mk_setup *setup, struct site *site)
+{
+    const struct limit_settings *settings = site->settings;
+
+    if (!settings)
+        return 0;
+    if (build_exempt(setup, site) < 0 || note_rules(setup, site, settings->first) < 0)
+        return MK_E_NOMEM;
+    site->nlimit = site->count;
+    return 0;
+}
+
 static int limit_check_site(struct mk_setup *setup)
 {
     struct limit_settings *settings = mk_setup_section(setup, &limit_section, NULL);
+    struct limit_settings *place = mk_setup_section(setup, &limit_place_section, NULL);
+    const size_t most = (settings ? settings->nrules : 0) + (place ? place->nrules : 0);
     struct site *site = mk_setup_alloc(setup, sizeof(*site));
 
     if (!site)
         return MK_E_NOMEM;
     mk_setup_keep(setup, site);
-    mk_setup_act(setup, settings && settings->first ? MK_ACTS_REQUEST : 0);
-    if (!settings)
-        return 0;
-    if (!settings->first)
-        mk_setup_warn(setup, mk_setup_origin(setup, settings), "[LIMIT] has no rule");
     site->settings = settings;
-    return note_rules(setup, settings) < 0 ? MK_E_NOMEM : build_exempt(setup, site);
+    site->rules = mk_setup_alloc(setup, (most + 1) * sizeof(struct limit_rule *));
+    if (!site->rules || take_section(setup, site) < 0)
+        return MK_E_NOMEM;
+    if (place && note_rules(setup, site, place->first) < 0)
+        return MK_E_NOMEM;
+    if (settings && !settings->is_judged && site->count == 0 && settings->nexempt == 0)
+        mk_setup_warn(setup, mk_setup_origin(setup, settings), "[LIMIT] has no rule");
+    if (settings)
+        settings->is_judged = true; /* locations have it too */
+    mk_setup_act(setup, site->count > 0 ? MK_ACTS_REQUEST : 0);
+    return 0;
 }
 
 /* ---- life ---- */
@@ -249,7 +319,7 @@ static bool counts(struct mk_request *r, const struct limit_rule *rule, struct m
 
 static bool is_exempt(const struct site *site, const struct mk_conn_facts *peer)
 {
-    return site->settings->nexempt > 0 && !peer->peer_is_unix &&
+    return site->settings && site->settings->nexempt > 0 && !peer->peer_is_unix &&
            nets_find(&site->exempt, peer->peer_ip) != NETS_NONE;
 }
 
@@ -325,13 +395,16 @@ static enum mk_verdict refuse(struct mk_request *r, int64_t wait_s)
     return mk_reply_error(r, 429, line);
 }
 
-static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
+/* @param from  the first to ask */
+static enum mk_verdict try_rules(struct mk_request *r, const struct site *site, size_t from,
                                  const struct mk_conn_facts *peer, int64_t now_ms)
 {
     const struct mk_str method = mk_request_method(r);
+    const bool dry_run = site->settings && site->settings->dry_run;
     uint64_t hash;
 
-    for (const struct limit_rule *rule = site->settings->first; rule; rule = rule->next) {
+    for (size_t i = from; i < site->count; i++) {
+        const struct limit_rule *rule = site->rules[i];
         int64_t wait_s;
 
         if (!counts(r, rule, method, peer, &hash))
@@ -341,11 +414,33 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
             return mk_reply_error(r, 503, NULL);
         if (wait_s == 0)
             continue;
-        log_refusal(r, rule, site->settings->dry_run, now_ms);
-        if (!site->settings->dry_run)
+        log_refusal(r, rule, dry_run, now_ms);
+        if (!dry_run)
             return refuse(r, wait_s);
     }
     return MK_VERDICT_PASS;
+}
+
+/* Rules of its place, and of the first other one in which an application may read the path: "/login;x" is not elsewhere. */
+static enum mk_verdict try_places(struct mk_request *r, const struct mk_context *ctx,
+                                  const struct mk_conn_facts *peer)
+{
+    const struct site *site = ctx->site, *other = site;
+    const int64_t now_ms = mk_worker_now_ms(ctx->worker);
+    enum mk_verdict verdict = try_rules(r, site, 0, peer, now_ms);
+    struct mk_str path;
+    int more = 1;
+
+    for (unsigned i = 1; verdict == MK_VERDICT_PASS && other == site && more > 0; i++) {
+        more = mk_request_reading(r, i, &path);
+        if (more < 0)
+            return mk_reply_error(r, 503, NULL);
+        if (more > 0)
+            other = mk_request_site_at(r, ctx, path);
+    }
+    return other == site || verdict != MK_VERDICT_PASS
+               ? verdict
+               : try_rules(r, other, other->nlimit, peer, now_ms);
 }
 
 static enum mk_verdict limit_on_request(struct mk_request *r, const struct mk_context *ctx)
@@ -364,7 +459,7 @@ static enum mk_verdict limit_on_request(struct mk_request *r, const struct mk_co
         return MK_VERDICT_PASS;
     if (is_exempt(site, &peer))
         return MK_VERDICT_PASS;
-    return try_rules(r, site, &peer, mk_worker_now_ms(ctx->worker));
+    return try_places(r, ctx, &peer);
 }
 
 static void say_rule(struct mk_explain *e, const struct limit_rule *rule)
@@ -394,9 +489,9 @@ static enum mk_verdict limit_explain(struct mk_request *r, const struct mk_conte
                        "the address is exempt");
         return MK_VERDICT_PASS;
     }
-    for (const struct limit_rule *rule = site->settings->first; rule; rule = rule->next) {
-        if (counts(r, rule, mk_request_method(r), &peer, &hash))
-            say_rule(e, rule);
+    for (size_t i = 0; i < site->count; i++) {
+        if (counts(r, site->rules[i], mk_request_method(r), &peer, &hash))
+            say_rule(e, site->rules[i]);
     }
     return MK_VERDICT_PASS;
 }

@@ -270,6 +270,17 @@ static int parse_exempt(struct mk_setup *setup, const struct mk_setting *s)
     return err;
 }
 
+static const struct mk_field place_fields[] = {
+    {.name = "Rate", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_rate},
+    {.name = "Concurrent",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_concurrent},
+};
+
+const struct mk_section_spec limit_place_section =
+    MK_SECTION("LOCATION", MK_SECTION_LOCATION, struct limit_settings, place_fields);
+
 static const struct mk_field fields[] = {
     {.name = "Rate", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_rate},
     {.name = "Concurrent",

@@ -8,7 +8,7 @@
 
 #include <monkey/settings.h>
 
-/* The section [LIMIT] of a site. */
+/* The section [LIMIT] of a site, and rules of [HOST] and [LOCATION]. */
 
 struct account;
 
@@ -16,6 +16,7 @@ enum {
     LIMIT_RULES_MAX = 64,      /* of a site */
     LIMIT_METHODS_MAX = 8,     /* of a rule */
     LIMIT_KEYS_MAX = 10000000, /* of a table: 240 MB */
+    LIMIT_KEYS = 10000,        /* without [LIMIT], whose default it is */
     LIMIT_RUNNING_MAX = 1000000,
 };
 
@@ -39,6 +40,7 @@ struct limit_rule {
     const struct mk_pattern *pattern; /* what path is; NULL: this very path */
     struct mk_origin at;
     struct mk_str site; /* its first name */
+    const void *of;     /* it, by its names */
     uint32_t nkeys;
     struct account *account; /* from start to stop */
 };
@@ -55,8 +57,9 @@ struct limit_settings {
     uint32_t nexempt;
     int64_t nkeys;
     bool dry_run;
+    bool is_judged; /* that it has a rule */
 };
 
-extern const struct mk_section_spec limit_section;
+extern const struct mk_section_spec limit_section, limit_place_section;
 
 #endif
