@@ -308,6 +308,30 @@ def test_access_log(start, tmp_path, lines):
     assert ("/a.txt" in log.read_text()) == ("site" in lines)
 
 
+def test_logs_elsewhere(start, tmp_path):
+    names = ("access", "errors", "api", "api-errors")
+    access, errors, api, api_errors = logs = [tmp_path / f"{name}.log" for name in names]
+    extra = {**load("logger"), "plugins/logger/logger.conf": section("LOGGER", "FlushTimeout 0")}
+    places = (location("Path /api", f"AccessLog {api}", f"ErrorLog {api_errors}") + location("Path /api/v2", "AccessLog on", "ErrorLog off")
+              + location("Path /img", "AccessLog off"))
+    server = start(files=FILES, extra=extra, site=section("LOGGER", f"AccessLog {access}\nErrorLog {errors}") + places)
+    for target in ("/a.txt", "/none", "/api/a.txt", "/api/none", "/api/v2/a.txt", "/api/v2/none", "/img/a.css", "/img/none", "/index.html"):
+        server.get(target)
+    eventually(lambda: "/index.html" in access.read_text() and "/api/none" in api_errors.read_text())
+
+    def has(log):
+        return set(re.findall(r"(?:GET )(/\S*)", log.read_text()))
+
+    assert "/api/v2/none" not in errors.read_text() and "/img/none" in errors.read_text()
+    assert has(access) >= {"/a.txt", "/api/v2/a.txt", "/index.html"}
+    assert "/api/a.txt" in api.read_text() and "/api/a.txt" not in access.read_text() and "/img" not in access.read_text()
+    assert "/v2" not in api.read_text() and "/v2" not in api_errors.read_text()
+    assert all(log.exists() for log in logs)
+    server.reload(files=FILES, extra=extra, site=section("LOGGER", f"AccessLog {access}"))
+    server.get("/api/start.htm")
+    assert eventually(lambda: "/api/start.htm" in access.read_text())
+
+
 # ---- configurations ----
 
 @pytest.mark.plain

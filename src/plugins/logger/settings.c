@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include "kit/text/words.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -97,15 +99,24 @@ static const struct mk_field site_fields[] = {
 static const struct mk_section_spec site_section =
     MK_SECTION("LOGGER", MK_SECTION_SITE, struct site_settings, site_fields);
 
-/** In [HOST] and [LOCATION]. */
+/** In [HOST] and [LOCATION]: a file, or one of switches: on is the site's. */
 struct location_settings {
-    bool access;
+    const char *access, *error;
 };
+
+/* on and off by turns */
+static const char *const switches[] = {"on", "off", "yes", "no", "true", "false", NULL};
 
 static const struct mk_field location_fields[] = {
     {.name = "AccessLog",
-     .type = MK_FIELD_BOOL,
+     .type = MK_FIELD_PATH,
      .offset = offsetof(struct location_settings, access),
+     .names = switches,
+     .fallback = "on"},
+    {.name = "ErrorLog",
+     .type = MK_FIELD_PATH,
+     .offset = offsetof(struct location_settings, error),
+     .names = switches,
      .fallback = "on"},
 };
 static const struct mk_section_spec location_section =
@@ -239,6 +250,21 @@ static int merge_rules(struct mk_setup *setup, const struct logger_config *c,
     return 0;
 }
 
+/* What [HOST] or [LOCATION] says of a log, in place of [LOGGER]. @param index  in: that one's place */
+static int choose_in_place(struct mk_setup *setup, struct logger_config *c,
+                           const struct location_settings *location, const char *key,
+                           const char *value, const struct logger_place *in_syslog, int *index)
+{
+    for (size_t i = 0; value && switches[i]; i++) {
+        if (!text_is_word(mk_str_from(value), mk_str_from(switches[i])))
+            continue;
+        if (i % 2 == 1)
+            *index = LOGGER_NO_TARGET;
+        return 0;
+    }
+    return value ? place_for(setup, c, location, key, value, in_syslog, index) : 0;
+}
+
 int logger_check_site(struct mk_setup *setup)
 {
     const struct site_settings *set = mk_setup_section(setup, &site_section, NULL);
@@ -259,8 +285,12 @@ int logger_check_site(struct mk_setup *setup)
         err = place_for(setup, c, set, "AccessLog", set->access, &syslog_access, &site->access);
     if (err == 0 && set && set->error)
         err = place_for(setup, c, set, "ErrorLog", set->error, &syslog_error, &site->error);
-    if (location && !location->access)
-        site->access = LOGGER_NO_TARGET;
+    if (err == 0 && location)
+        err = choose_in_place(setup, c, location, "AccessLog", location->access, &syslog_access,
+                              &site->access);
+    if (err == 0 && location)
+        err = choose_in_place(setup, c, location, "ErrorLog", location->error, &syslog_error,
+                              &site->error);
     if (mk_setup_switch(setup) == MK_SWITCH_OFF)
         site->access = site->error = LOGGER_NO_TARGET;
     mk_setup_act(setup, site->access != LOGGER_NO_TARGET || site->error != LOGGER_NO_TARGET
