@@ -2,6 +2,8 @@
 """Settings by path: [LOCATION], and the same keys in [HOST]."""
 
 import os
+import re
+import select
 
 import pytest
 
@@ -194,6 +196,33 @@ def test_body_timeout(start, lines):
     with server.connect(timeout=30) as connection:
         connection.send(b"POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
         connection.rest()  # is closed
+
+
+@pytest.mark.connection
+@pytest.mark.parametrize("lines", [{"host": "MinRate 1G"}, {"site": location("Path /api", "MinRate 1G")}])
+def test_min_rate(start, lines):
+    """Each byte is in time, and all of them are not."""
+    server = start(files=FILES, server="BodyTimeout 500ms\nMinRate 0", handlers="Match /echo$ echo", **lines)
+    with server.connect() as connection:
+        connection.send(b"POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        for _ in range(1000):
+            connection.send(b"x")
+            if select.select([connection.sock], [], [], 0.02)[0]:
+                break
+        connection.rest_until_cut()  # is closed
+
+
+@pytest.mark.parametrize("lines, shown", [
+    ({"site": location("Path /api", "Listing on")}, (403, 200, 200)),
+    ({"site": location("Path /api", "Listing on") + location("Path /api/v2", "Listing off")}, (403, 200, 403)),
+    ({"host": "Listing on", "site": location("Path /api", "Listing off") + location("Path /api/v2", "Listing on")}, (200, 403, 200)),
+    ({"site": section("DIRLISTING", "Listing on") + location("Path /api", "Listing off")}, (200, 403, 403)),
+])
+@pytest.mark.skipif(not process.plugin("dirlisting"), reason="dirlisting is not built")
+def test_listing(start, lines, shown):
+    server = start(files=FILES, server="Indexfile none", extra=load("dirlisting"), **lines)
+    assert tuple(server.get(target).status for target in ("/img/", "/api/", "/api/v2/")) == shown
+    assert tuple(server.head(target).status for target in ("/img/", "/api/", "/api/v2/")) == shown
 
 
 def test_handler(start):

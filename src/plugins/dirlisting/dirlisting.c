@@ -7,6 +7,7 @@
 #include <monkey/plugin.h>
 
 #include <stdio.h>
+#include <strings.h>
 #include <unistd.h>
 
 /*
@@ -21,6 +22,11 @@ struct dirlisting_settings {
     struct mk_origin theme_at;
     const char *theme_path;
     bool listing;
+};
+
+/** What [HOST] and [LOCATION] may say, which has precedence. */
+struct place_settings {
+    bool is_said, listing;
 };
 
 /** What a site may say for itself. */
@@ -69,7 +75,29 @@ static const struct mk_field site_fields[] = {
 static const struct mk_section_spec site_section =
     MK_SECTION("DIRLISTING", MK_SECTION_SITE, struct site_settings, site_fields);
 
-static const struct mk_section_spec *const sections[] = {&section, &site_section, NULL};
+/* A place that says nothing is as the section has it, so there is no default. */
+static int parse_listing(struct mk_setup *setup, const struct mk_setting *s)
+{
+    static const char *const words[] = {"on", "off", "yes", "no", "true", "false"};
+    struct place_settings *place = mk_setup_settings(setup);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(s->value.p, words[i]) != 0)
+            continue;
+        *place = (struct place_settings){.is_said = true, .listing = i % 2 == 0};
+        return 0;
+    }
+    return mk_setup_refuse(setup, s, "on or off");
+}
+
+static const struct mk_field place_fields[] = {
+    {.name = "Listing", .type = MK_FIELD_CUSTOM, .parse = parse_listing},
+};
+static const struct mk_section_spec place_section =
+    MK_SECTION("LOCATION", MK_SECTION_LOCATION, struct place_settings, place_fields);
+
+static const struct mk_section_spec *const sections[] = {&section, &place_section, &site_section,
+                                                         NULL};
 
 /* Beside the file of the section: monkey.conf -> themes/NAME */
 static char *folder_of(struct mk_setup *setup, const struct dirlisting_settings *s)
@@ -152,10 +180,13 @@ static int check_site(struct mk_setup *setup)
 {
     const struct dirlisting_config *config = mk_setup_config(setup);
     const struct site_settings *site = mk_setup_section(setup, &site_section, NULL);
+    const struct place_settings *place = mk_setup_section(setup, &place_section, NULL);
     bool listing = site ? site->listing : config && config->listing;
 
     if (mk_setup_switch(setup) == MK_SWITCH_ON)
         listing = true;
+    if (place && place->is_said)
+        listing = place->listing;
     mk_setup_act(setup, listing ? MK_ACTS_DIRECTORY : 0);
     return 0;
 }
