@@ -56,6 +56,41 @@ def server(start, tmp_path):
     return start(**configured(tmp_path, f"alice:{SHA1}\nslow:{slow_hash('secret')}\n"))
 
 
+# -- addresses that need no password
+
+@pytest.mark.parametrize("lines, free", [
+    ("NoPasswordFrom 127.0.0.1", True), ("NoPasswordFrom 10.0.0.0/8 127.0.0.0/8", True), ("NoPasswordFrom ::1\nNoPasswordFrom 127.0.0.1", True),
+    ("NoPasswordFrom 10.0.0.0/8 unix", False),
+])
+def test_address_or_password(start, tmp_path, lines, free):
+    file = tmp_path / "users"
+    more = section("AUTH", f"Location /privateer.txt\nUsers {file}\n{lines}")
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=more))
+    assert server.get("/private/a.txt").status == 401  # another place has its own
+    assert server.get("/privateer.txt").status == (200 if free else 401)
+    assert server.get("/privateer.txt", basic("alice", "secret")).status == 200
+    assert server.get("/privateer.txt", {"X-Forwarded-For": "10.0.0.1", "Forwarded": "for=10.0.0.1"}).status == (200 if free else 401)
+    assert server.head("/privateer.txt").status == (200 if free else 401)
+
+
+def test_clients_of_a_unix_socket_have_an_address_of_their_own(start, tmp_path):
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=section(
+        "AUTH", f"Location /open.txt\nUsers {tmp_path}/users\nNoPasswordFrom unix"),
+        server=f"Listen 127.0.0.1:0\nListen unix:{tmp_path}/socket"))
+    with server.connect(f"{tmp_path}/socket") as connection:
+        assert connection.request("/open.txt").status == 200
+        assert connection.request("/private/a.txt").status == 401
+    assert server.get("/open.txt").status == 401
+
+
+@pytest.mark.parametrize("value", ["", "nobody", "10.0.0.1/8", "300.1.1.1", "127.0.0.1 all"])
+def test_what_is_no_address_is_an_error(start, tmp_path, value):
+    more = section("AUTH", f"Location /open.txt\nUsers {tmp_path}/users\nNoPasswordFrom {value}")
+    server = start(wait=False, **configured(tmp_path, f"alice:{SHA1}\n", more=more))
+    assert server.expect_exit() != 0
+    assert "NoPasswordFrom: expected" in server.log()
+
+
 # -- where
 
 

@@ -6,6 +6,7 @@
 
 #include "kit/guard/guard.h"
 #include "kit/guard/recent.h"
+#include "kit/nets/nets.h"
 #include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
@@ -26,6 +27,16 @@ struct location {
     const char *users;
     struct source *source; /* from start to stop */
     const char *challenge; /* the WWW-Authenticate line */
+    /* addresses that need no password */
+    struct exempt *first;
+    uint32_t nexempt;
+    bool has_unix;
+    struct nets exempt;
+};
+
+struct exempt {
+    struct exempt *next;
+    struct net net;
 };
 
 struct auth {
@@ -40,6 +51,39 @@ struct local {
 
 /* ---- settings ---- */
 
+static int add_exempt(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
+{
+    struct location *l = mk_setup_settings(setup);
+    struct exempt *e = mk_setup_alloc(setup, sizeof(*e));
+    bool loose = false;
+
+    if (!e)
+        return MK_E_NOMEM;
+    if (text_is_word(word, MK_STR("unix"))) {
+        l->has_unix = true;
+        return 0;
+    }
+    if (net_parse(word, &e->net, &loose) < 0 || loose)
+        return mk_setup_refuse(setup, s,
+                               "addresses, networks such as 10.0.0.0/8 or fe80::/10, or unix");
+    e->next = l->first;
+    l->first = e;
+    l->nexempt++;
+    return 0;
+}
+
+static int parse_exempt(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct mk_str rest = s->value;
+    int err;
+
+    do {
+        err = add_exempt(setup, s, text_next_word(&rest));
+        rest = text_trim(rest);
+    } while (err == 0 && rest.len > 0);
+    return err;
+}
+
 static const struct mk_field fields[] = {
     {.name = "Location",
      .type = MK_FIELD_STRING,
@@ -50,6 +94,10 @@ static const struct mk_field fields[] = {
      .offset = offsetof(struct location, guard.title),
      .fallback = "Restricted"},
     {.name = "Users", .type = MK_FIELD_PATH, .offset = offsetof(struct location, users)},
+    {.name = "NoPasswordFrom",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_exempt},
 };
 
 static const struct mk_section_spec auth_section =
@@ -91,6 +139,18 @@ static void check_users(struct mk_setup *setup, const struct location *l)
     auth_users_put(users);
 }
 
+static int make_exempt(struct mk_setup *setup, struct location *l)
+{
+    struct nets_node *nodes = mk_setup_alloc(setup, NETS_NODES(l->nexempt) * sizeof(*nodes));
+
+    if (!nodes)
+        return MK_E_NOMEM;
+    nets_init(&l->exempt, nodes);
+    for (const struct exempt *e = l->first; e; e = e->next)
+        nets_add(&l->exempt, &e->net, 0);
+    return 0;
+}
+
 static int check_location(struct mk_setup *setup, struct location *l)
 {
     if (!l->users)
@@ -99,7 +159,7 @@ static int check_location(struct mk_setup *setup, struct location *l)
         check_users(setup, l);
     if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
         return MK_E_NOMEM;
-    return make_challenge(setup, l);
+    return make_exempt(setup, l) < 0 ? MK_E_NOMEM : make_challenge(setup, l);
 }
 
 static int auth_check(struct mk_setup *setup)
@@ -362,6 +422,17 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
     return standing;
 }
 
+/* The address of the connection, or of its PROXY header; what a field says of others is anybody's to write. */
+static bool is_exempt(const struct location *l, const struct mk_conn *conn)
+{
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+
+    if (l->nexempt == 0 && !l->has_unix)
+        return false;
+    mk_conn_facts(conn, &peer);
+    return peer.peer_is_unix ? l->has_unix : nets_find(&l->exempt, peer.peer_ip) != NETS_NONE;
+}
+
 static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -376,6 +447,8 @@ static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_con
         return MK_VERDICT_PASS;
     l = (const struct location *)guard;
     mk_request_facts(r, &facts);
+    if (is_exempt(l, facts.conn))
+        return MK_VERDICT_PASS;
     if (!read_credentials(r, &c))
         return mk_reply_error(r, 401, l->challenge);
     switch (stand(r, ctx, facts.conn, l, &c)) {
