@@ -66,6 +66,8 @@ struct mk_request_facts {
     struct mk_str
         protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
     uint64_t body_received; /* bytes of the request's body so far, without framing */
+    /* the path is not the one that was asked for: an index file, TryFiles, an error page, a rewrite or a handler led to it */
+    bool is_inner;
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** A size with which only what was asked is told, the members before status, in two thirds of the time. */

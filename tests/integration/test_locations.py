@@ -391,7 +391,7 @@ def test_fault_once_with_its_line(check, site, line, message):
 @pytest.mark.plain
 @pytest.mark.parametrize("lines, message", [
     (["Deny 300.1.1.1"], "Deny: expected addresses"), (["Allow 10.0.0.1/8"], "Allow: expected addresses"), (["Allow"], "Allow: expected"),
-    (["Handler mandril"], "Handler: mandril answers no requests"),
+    (["Internal perhaps"], "Internal: expected"), (["Handler mandril"], "Handler: mandril answers no requests"),
 ])
 def test_faults_of_a_plugin(check, lines, message):
     said = check(site=location("Path /a", *lines) + location("Match x$", "Header A b"), extra=load("mandril"))

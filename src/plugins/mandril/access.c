@@ -16,6 +16,7 @@ struct access {
     struct entry *first, *last;
     uint32_t count;
     bool has_deny;
+    bool is_internal;
     /* made of the entries when all are known */
     struct nets nets;
     const struct entry **entries; /* by number */
@@ -76,6 +77,10 @@ static const struct mk_field fields[] = {
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
      .parse = parse_access},
+    {.name = "Internal",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct access, is_internal),
+     .fallback = "off"},
 };
 
 const struct mk_section_spec mandril_access_section =
@@ -91,7 +96,7 @@ int mandril_access_make(struct mk_setup *setup, const struct access **made)
     uint32_t number = 0;
 
     *made = NULL;
-    if (!a || a->count == 0)
+    if (!a || (a->count == 0 && !a->is_internal))
         return 0;
     nodes = mk_setup_alloc(setup, NETS_NODES(a->count) * sizeof(*nodes));
     a->entries = mk_setup_alloc(setup, a->count * sizeof(struct entry *));
@@ -127,10 +132,16 @@ bool mandril_access_denies(const struct access *access, const struct mk_request_
     struct mk_conn_facts peer = {.size = sizeof(peer)};
     const struct entry *found;
 
-    if (!access || !facts->conn) /* the program itself asks */
+    if (!access || access->count == 0 || !facts->conn) /* the program itself asks */
         return false;
     mk_conn_facts(facts->conn, &peer);
     found = find(access, &peer);
     *why = found ? found->at : (struct access_denial){NULL, 0};
     return found ? !found->allow : !access->has_deny;
+}
+
+bool mandril_access_hides(const struct access *access, const struct mk_request_facts *facts,
+                          bool is_own)
+{
+    return access && access->is_internal && facts->conn && !(is_own && facts->is_inner);
 }

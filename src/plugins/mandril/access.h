@@ -6,7 +6,8 @@
 
 /*
  * Allow and Deny of [HOST] and [LOCATION]: which addresses may ask for what is there. The first line that has the
- * address decides; where there are only Allow lines, all other addresses are denied.
+ * address decides; where there are only Allow lines, all other addresses are denied. Internal: nobody may ask for it, and only
+ * the server leads there.
  */
 
 struct access;
@@ -25,5 +26,15 @@ struct access_denial {
 /** @param access  NULL: nobody is denied. @return whether the peer of a request may not have it. */
 bool mandril_access_denies(const struct access *access, const struct mk_request_facts *facts,
                            struct access_denial *why);
+
+/**
+ * Is the place of a path for the server itself? However an application reads the path of a request, its own place alone can be
+ * one to which the server led.
+ * @param access  of the place; NULL: it has no such lines
+ * @param is_own  the path is the request's as the server reads it
+ * @return whether the peer of a request may not know of it.
+ */
+bool mandril_access_hides(const struct access *access, const struct mk_request_facts *facts,
+                          bool is_own);
 
 #endif

@@ -383,7 +383,7 @@ static void tell_of_denial(const struct mk_request *r, const struct access_denia
         mk_request_log(r, MK_LOG_INFO, "request refused by=\"no Allow line\"");
 }
 
-/* In each place that an application behind the site may take the path for. @return 0, 1: denied, MK_E_NOMEM. */
+/* In each place that an application behind the site may take the path for. @return 0, the status of a refusal, MK_E_NOMEM. */
 static int is_denied(struct mk_request *r, const struct mk_context *ctx)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -395,9 +395,11 @@ static int is_denied(struct mk_request *r, const struct mk_context *ctx)
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
         const struct place *place = i == 0 ? ctx->site : mk_request_site_at(r, ctx, path);
 
+        if (mandril_access_hides(place->access, &facts, place == ctx->site))
+            return 404;
         if (mandril_access_denies(place->access, &facts, &why)) {
             tell_of_denial(r, &why);
-            return 1;
+            return 403;
         }
     }
     return more;
@@ -409,7 +411,7 @@ static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_
     int denied = m->has_places ? is_denied(r, ctx) : 0;
 
     if (denied != 0)
-        return mk_reply_error(r, denied > 0 ? 403 : 503, NULL);
+        return mk_reply_error(r, denied > 0 ? (unsigned)denied : 503, NULL);
     return m->npaths > 0 ? refuse_by_text(r, ctx) : MK_VERDICT_PASS;
 }
 

@@ -103,6 +103,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->symlinks = site->symlink;
     facts->protocol = r->wire->version ? r->wire->version(r) : mk_h1_head_version(&r->head);
     facts->body_received = r->body.total;
+    facts->is_inner = r->reroutes > 0;
 }
 
 /* Every line of a log asks: only who was built with a shorter struct gets a copy. */
