@@ -123,10 +123,12 @@ static int make_variant(struct mk_site *v, struct mk_site *parent, const struct 
     v->parent = parent;
     v->section = l->section;
     v->set.nheaders = v->set.ncache_lines = v->set.nhandlers = 0;
-    v->set.try_files.count = 0;
+    v->set.ntries = 0;
     err = mk_fields_apply(&mk_spec_location, l->section, &v->set, ctx);
-    if (v->set.try_files.count == 0)
-        v->set.try_files = parent->set.try_files;
+    if (v->set.ntries == 0) {
+        v->set.tries = parent->set.tries;
+        v->set.ntries = parent->set.ntries;
+    }
     if (err == 0)
         err = inherit_headers(&v->set, &parent->set, ctx);
     return err < 0 ? err : mk_site_make_lines(v, ctx);

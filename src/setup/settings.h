@@ -117,6 +117,15 @@ struct mk_handler_line {
     const struct mk_setting *setting;
 };
 
+/** An item of TryFiles. */
+struct mk_try {
+    struct mk_str name;         /* "@name", a route's; p NULL: none */
+    unsigned status;            /* 0: none */
+    struct mk_template path;    /* of a file, or of a handler */
+    struct mk_template query;   /* in place of the request's */
+    bool has_query, is_of_path; /* it has one; its path begins with $uri */
+};
+
 /** The sections of one file in sites/, or what holds in a place of it. Lists are arrays in the arena. */
 struct mk_site_settings {
     struct mk_words names;
@@ -126,13 +135,15 @@ struct mk_site_settings {
     struct mk_words index_files;
     int64_t max_body_size, handler_timeout_ms, body_timeout_ms;
     bool symlink;
-    struct mk_str redirect; /* p NULL: none */
+    struct mk_str redirect;         /* as written; p NULL: none */
+    struct mk_template redirect_to; /* with variables of requests; empty: it has none */
     unsigned redirect_status;
     struct mk_header_line *headers;
     size_t nheaders;
     struct mk_cache_line *cache_lines; /* of a location: before those around it */
     size_t ncache_lines;
-    struct mk_words try_files;
+    struct mk_try *tries;
+    size_t ntries;
     const struct mk_setting *try_setting; /* while the configuration is checked */
     bool precompressed, slash_redirect;
     bool lenient_paths; /* rules hold against a path as others may read it too */
@@ -142,7 +153,7 @@ struct mk_site_settings {
     size_t nhandlers;
 };
 
-/** @return the last item of TryFiles if it is the name of a route, "@name"; otherwise NULL. */
+/** @return the name of the last item of TryFiles if it is that of a route, "@name"; otherwise NULL. */
 const struct mk_str *mk_site_named_try(const struct mk_site_settings *set);
 
 /** [MIMETYPES]: pairs in the order written. */

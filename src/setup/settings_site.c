@@ -41,12 +41,56 @@ MK_AT_START static int take_text(struct mk_setup *ctx, const struct mk_setting *
     return MK_E_INVALID;
 }
 
+static bool has_end_of_host(struct mk_str text)
+{
+    return memchr(text.p, '/', text.len) || memchr(text.p, '?', text.len);
+}
+
+/* @return whether what a client chooses can be no other host than the one it asked for. @param i  the piece that follows the scheme's */
+static bool is_host_safe(const struct mk_template *t, size_t i)
+{
+    for (; i < t->count; i++) {
+        switch (t->pieces[i].which) {
+        case MK_VARIABLE_TARGET:
+        case MK_VARIABLE_PATH: /* they begin with a slash */
+            return true;
+        case MK_VARIABLE_HOST:
+        case MK_VARIABLE_HTTP_HOST:
+        case MK_VARIABLE_SERVER_PORT:
+            break;
+        default:
+            if (!mk_template_is_text(&t->pieces[i]))
+                return false;
+            if (has_end_of_host(t->pieces[i].text))
+                return true;
+        }
+    }
+    return true;
+}
+
+/* Is it a path, or a URL with its scheme, which $scheme may stand for? */
+static bool leads_somewhere(const struct mk_template *t)
+{
+    size_t i = t->count > 1 && t->pieces[0].which == MK_VARIABLE_SCHEME;
+    struct mk_str text = t->count > 0 ? t->pieces[i].text : (struct mk_str){"", 0};
+    const char *end = memmem(text.p, text.len, "://", 3);
+
+    if (t->count == 0 || !mk_template_is_text(&t->pieces[i]))
+        return false;
+    if (i == 0 && text.len > 0 && text.p[0] == '/')
+        return true;
+    if (!end || (i > 0 && end != text.p))
+        return false;
+    return has_end_of_host(mk_str_skip(text, (size_t)(end - text.p) + 3)) || is_host_safe(t, i + 1);
+}
+
 MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), url, status, extra;
     struct mk_template template;
     uint64_t code = 301;
+    bool varies;
     int err;
 
     if (!rest.p)
@@ -57,15 +101,21 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
     }
     if (!mk_str_next_word(&rest, &url))
         url = MK_STR("");
-    err = take_text(ctx, s, url, "Redirect in [REWRITE] has them", &template);
+    err = take_text(ctx, s, url, NULL, &template);
     if (err < 0)
         return err;
-    url = mk_template_text(ctx, &template);
+    varies = !mk_template_is_fixed(&template);
+    if (!varies)
+        url = mk_template_text(ctx, &template);
     if (!url.p)
         return MK_E_NOMEM;
-    if (!mk_uri_is_target(url) || (url.p[0] != '/' && !memmem(url.p, url.len, "://", 3)))
+    if (!mk_uri_is_target(url) || !(varies ? leads_somewhere(&template)
+                                           : url.p[0] == '/' || memmem(url.p, url.len, "://", 3)))
         return mk_setup_refuse(ctx, s,
-                               "a URL and perhaps a status, such as https://example.org/ 308");
+                               varies ? "a path, or a URL whose host has no variables but $host, "
+                                        "$http_host and $server_port"
+                                      : "a URL and perhaps a status, such as "
+                                        "https://example.org/ 308");
     if (mk_str_next_word(&rest, &status)) {
         char wanted[8] = "";
 
@@ -75,6 +125,7 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
             return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
     }
     site->redirect = url;
+    site->redirect_to = varies ? template : (struct mk_template){NULL, 0};
     site->redirect_status = (unsigned)code;
     return 0;
 }
@@ -142,89 +193,82 @@ MK_AT_START static int parse_cache_control(struct mk_setup *ctx, const struct mk
     return 0;
 }
 
-/* What may stand behind `?`, at its place in the text: $uri, $query and its other name $args. */
-static bool is_try_variable(struct mk_str text)
-{
-    static const char *const names[] = {"$uri", "$query", "$args"};
-
-    for (size_t i = 0; i < MK_ARRAY_LEN(names); i++) {
-        size_t len = strlen(names[i]);
-
-        if (mk_str_has_prefix(text, mk_str_from(names[i])) &&
-            (text.len == len || !(text.p[len] == '_' || (mk_char_lower(text.p[len]) >= 'a' &&
-                                                         mk_char_lower(text.p[len]) <= 'z'))))
-            return true;
-    }
-    return false;
-}
-
-/* `$uri` begins an item; others stand in the query only. */
-static bool has_unknown_variable(struct mk_str item)
-{
-    const char *mark = memchr(item.p, '?', item.len);
-    size_t path_len = mark ? (size_t)(mark - item.p) : item.len;
-
-    for (size_t i = 0; i < item.len; i++) {
-        bool is_known = i < path_len ? i == 0 && mk_str_has_prefix(item, MK_STR("$uri"))
-                                     : is_try_variable(mk_str_skip(item, i));
-
-        if (item.p[i] == '$' && !is_known)
-            return true;
-    }
-    return false;
-}
-
-static bool is_try_item(struct mk_str item)
-{
-    uint64_t status;
-
-    if (item.p[0] == '=')
-        return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 &&
-               status >= 400;
-    return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri")) ||
-           (item.p[0] == '@' && item.len > 1);
-}
-
 MK_AT_START const struct mk_str *mk_site_named_try(const struct mk_site_settings *set)
 {
-    const struct mk_str *last =
-        set->try_files.count ? &set->try_files.items[set->try_files.count - 1] : NULL;
+    const struct mk_try *last = set->ntries ? &set->tries[set->ntries - 1] : NULL;
 
-    return last && last->p[0] == '@' ? last : NULL;
+    return last && last->name.p ? &last->name : NULL;
+}
+
+static int refuse_try(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    return mk_setup_refuse(ctx, s,
+                           "up to 10 of $uri, $uri/, $uri.suffix, /path, /path?query and "
+                           "=status, and @name at the end alone");
+}
+
+/* "/path?query", both with variables. */
+static int take_path_of_try(struct mk_setup *ctx, const struct mk_setting *s, struct mk_try *try,
+                            struct mk_str word)
+{
+    const char *mark = memchr(word.p, '?', word.len);
+    const struct mk_str path = {word.p, mark ? (size_t)(mark - word.p) : word.len};
+    int err = mk_setup_template(ctx, s, path, 0, &try->path);
+
+    try->has_query = mark;
+    if (err == 0 && mark)
+        err = mk_setup_template(ctx, s, mk_str_skip(word, path.len + 1), 0, &try->query);
+    if (err < 0)
+        return err;
+    for (size_t i = 0; i < try->path.count; i++) {
+        if (try->path.pieces[i].which != MK_VARIABLE_TARGET)
+            continue;
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "TryFiles: $request_uri is no file's name: write $uri, and $query behind ?");
+        return MK_E_INVALID;
+    }
+    try->is_of_path = try->path.count > 0 && try->path.pieces[0].which == MK_VARIABLE_PATH;
+    return try->is_of_path || word.p[0] == '/' ? 0 : refuse_try(ctx, s);
+}
+
+static int take_try(struct mk_setup *ctx, const struct mk_setting *s, struct mk_try *try,
+                    struct mk_str word)
+{
+    uint64_t status = 0;
+
+    if (word.p[0] == '@') {
+        try->name = word;
+        return word.len > 1 ? 0 : refuse_try(ctx, s);
+    }
+    if (word.p[0] != '=')
+        return take_path_of_try(ctx, s, try, word);
+    if (word.len != 4 || mk_str_to_u64(mk_str_skip(word, 1), 599, &status) < 0 || status < 400)
+        return refuse_try(ctx, s);
+    try->status = (unsigned)status;
+    return 0;
 }
 
 static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), word;
+    int err = 0;
 
     if (!rest.p)
         return MK_E_NOMEM;
     site->try_setting = s;
-    while (mk_str_next_word(&rest, &word)) {
-        struct mk_str *item;
+    while (err == 0 && mk_str_next_word(&rest, &word)) {
+        struct mk_try *try;
 
-        if (has_unknown_variable(word)) {
-            mk_fault_add(ctx->faults, &s->value_at,
-                         "TryFiles: \"%.*s\" has an unknown variable: an item begins with $uri or "
-                         "/, and $uri and $query may follow ?",
-                         (int)(word.len < 60 ? word.len : 60), word.p);
-            return MK_E_INVALID;
-        }
-        if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES ||
-            mk_site_named_try(site))
-            return mk_setup_refuse(ctx, s,
-                                   "up to 10 of $uri, $uri/, $uri.suffix, /path, /path?query and "
-                                   "=status, and @name at the end alone");
-        item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
-        if (!item)
-            return MK_E_NOMEM;
-        *item = word;
+        if (site->ntries == MK_LIMIT_REROUTES || mk_site_named_try(site))
+            return refuse_try(ctx, s);
+        try = MK_SETTINGS_APPEND(ctx, site, tries, ntries);
+        err = try ? take_try(ctx, s, try, word) : MK_E_NOMEM;
     }
-    return 0;
+    return err;
 }
 
-/* `Match REGEX PLUGIN ...`, or `Handler PLUGIN ...` for all of a place. */
+/* `Match REGEX PLUGIN ...`, or for all of a place `Handler PLUGIN ...` and `Answer ...`, which is the handler "answer". */
 MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;

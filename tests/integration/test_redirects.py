@@ -66,3 +66,49 @@ def test_redirect_of_one_site_among_several(start):
     server = start(files={"a.txt": "here"}, sites={"old": "[HOST]\n    ServerName old.example.org\n    Redirect http://new.example.org/\n"})
     assert server.get("/a.txt", host="old.example.org").header("Location") == "http://new.example.org/a.txt"
     assert server.get("/a.txt", host="new.example.org").text == "here"
+
+
+# -- variables
+
+@pytest.mark.parametrize("line, target, location", [
+    ("https://$host/", "/a?b=c", "https://localhost/a?b=c"),
+    ("https://$host$request_uri", "/a%20b?c=%20", "https://localhost/a%20b?c=%20"),
+    ("https://www.$host$uri", "/dir/%61 b/".replace(" ", "%20"), "https://www.localhost/dir/a%20b/"),
+    ("https://example.org/login?next=$request_uri", "/a?b&c", "https://example.org/login?next=/a%3Fb%26c"),
+    ("https://example.org/login?next=$uri&q=$query", "/a&b?c&d", "https://example.org/login?next=/a%26b&q=c&d"),
+    ("https://example.org/$host/$scheme 302", "/a", "https://example.org/localhost/http"),
+    ("/moved$uri", "/a", "/moved/a"),
+    ("/$query", "/?/evil.test", "/evil.test"),
+    ("/$query", "/?//evil.test/", "/evil.test/"),
+])
+def test_variables_are_escaped_for_their_place(start, line, target, location):
+    found = start(host=f"Redirect {line}").get(target).header("Location")
+    assert found == location or found == location.replace("/http", "/https")
+
+
+def test_only_the_requested_host_is_one(start):
+    server = start(host="ServerName a.test\nRedirect https://$host/")
+    assert server.get("/x", {"Host": "B.test:8080"}).header("Location") == "https://B.test/x"
+    assert server.get("http://c.test/x", {"Host": "b.test"}).header("Location") == "https://c.test/x"
+    for host in ("b.test/evil", "b.test@evil", "b.test\\evil", "b.test#evil"):
+        assert server.get("/x", {"Host": host}).status == 400
+
+
+@pytest.mark.connection
+@pytest.mark.parametrize("name, status", [("ServerName a.test\n", 301), ("", 400)])
+def test_without_a_host_the_site_has_one_or_none(start, name, status):
+    """HTTP/1.0 has no Host."""
+    server = start(host=f"{name}Redirect https://$host/")
+    with server.connect() as connection:
+        connection.send(b"GET /x HTTP/1.0\r\n\r\n")
+        answer = connection.response()
+    assert (answer.status, answer.header("Location")) == (status, "https://a.test/x" if name else None)
+
+
+@pytest.mark.parametrize("line", [
+    "https://$remote_addr/", "https://$query/", "https://a$query", "$host/", "$request_uri", "$scheme:/$host/", "$scheme://$query/",
+    "x$scheme://$host/", "https://$hosts/", "https://%{HTTP_HOST}/"])
+def test_another_host_of_the_clients_choice_is_refused(start, line):
+    server = start(host=f"Redirect {line}", wait=False)
+    assert server.expect_exit() != 0
+    assert "error: Redirect: " in server.log()

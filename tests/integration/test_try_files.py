@@ -141,7 +141,39 @@ def test_another_item_is_no_handlers_without_a_file(start):
     assert server.get("/lost").text == "front"
 
 
-@pytest.mark.parametrize("line", ["$uri /x?$host", "$document_root$uri", "$request_uri", "/x$uri", "$uri /x?a=$", "$uri /x?$uris"])
+@pytest.fixture(scope="module")
+def by_host(start_shared):
+    files = {"of/a.test/a.txt": "of a", "of/a.test/dir/index.html": "dir of a", "of/index.html": "of nobody", "of/.secret/a.txt": "secret",
+             "a.txt": "common", "secret.txt": "beside", "of/127.0.0.1.txt": "of the address"}
+    return start_shared(host="TryFiles /of/$host$uri /of/$host$uri/ /of/index.html", files=files)
+
+
+@pytest.mark.parametrize("host, target, wanted", [
+    ("a.test", "/a.txt", "of a"), ("A.Test", "/a.txt", "of a"), ("a.test.:80", "/a.txt", "of a"), ("a.test", "/dir/", "dir of a"),
+    ("b.test", "/a.txt", "of nobody"), ("a.test", "/none", "of nobody"),
+    ("..", "/secret.txt", "of nobody"), (".", "/a.test/a.txt", "of nobody"), (".secret", "/a.txt", "of nobody"),
+    ("..%2f", "/a.txt", "of nobody"), ("%2e%2e", "/secret.txt", "of nobody")])
+def test_a_path_may_have_the_host(by_host, host, target, wanted):
+    answer = by_host.get(target, {"Host": host})
+    assert answer.status == 400 or answer.text == wanted
+
+
+def test_a_value_that_is_no_name_is_not_found(start):
+    server = start(host="TryFiles /v/$query /v/$request_id.txt =410", files={"v/a/b": "b", "v/x": "x", "v/.txt": "hidden", "v/.h": "hidden"})
+    assert server.get("/?x").text == "x"
+    assert [server.get(f"/?{query}").status for query in ("a/b", "../x", ".h", "", "none")] == [410] * 5
+
+
+@pytest.mark.socket("a plugin that starts processes is loaded")
+def test_a_query_has_values_of_the_request(start):
+    server = start_site(start, {}, handlers="Match \\.cgi$ cgi", host="TryFiles $uri /index.cgi?h=$host&s=$scheme&u=$request_uri",
+                        files={"index.cgi": SHOW})
+    make_executable(server, ["index.cgi"])
+    assert server.get("/lost?a=b&c").text.split("|")[1].startswith("h=localhost&s=http")
+    assert server.get("/lost?a=b&c").text.split("|")[1].endswith("&u=/lost%3Fa%3Db%26c")
+
+
+@pytest.mark.parametrize("line", ["$document_root$uri", "$request_uri", "/x/$request_uri", "$host$uri", "$uri /x?a=$", "$uri /x?$uris"])
 def test_unknown_variables_are_refused(start, line):
     server = start(host=f"TryFiles {line}", wait=False)
     assert server.expect_exit() != 0

@@ -115,11 +115,9 @@ def test_a_site_moves_where_the_environment_says(start):
     assert server.get("/a?b").header("Location") == "https://new.test/a?b"
 
 
-def test_a_redirect_of_a_site_has_no_other_variables(tmp_path):
-    written = Config(tmp_path)
-    written.write(host="Redirect https://$host/")
-    result = process.run("--configdir", written.folder, "--test")
-    assert 'Redirect: "$host" would be sent unchanged: Redirect in [REWRITE] has them' in result.stdout + result.stderr
+def test_a_redirect_of_a_site_has_those_of_a_request_too(start):
+    server = start(host="Redirect ${BASE}/$host$uri 302", env={"BASE": "https://new.test"})
+    assert server.get("/a%20b?c", host="x.test").header("Location") == "https://new.test/x.test/a%20b"
 
 
 @needs_rewrite

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "http/uri.h"
 #include "server/answer/reply.h"
+#include "server/request/fill.h"
 #include "server/request/request_state.h"
 #include "server/route/stage.h"
 #include "server/worker/worker.h"
@@ -15,10 +16,10 @@ enum { HTTPS_PORT = 443 }; /* of "https:" without one: RFC 9110 section 4.2.2 */
  * A site of one name on two ports: `Redirect https://NAME/` leads those who came in the clear to where the others are
  * already, who would go in circles.
  */
-static bool is_there_already(const struct mk_request *r)
+static bool is_there_already(const struct mk_request *r, struct mk_str to)
 {
     static const struct mk_str https = MK_STR_INIT("https://");
-    struct mk_str to = r->site->set.redirect, host, wanted;
+    struct mk_str host, wanted;
     unsigned port, wanted_port;
     const char *end;
 
@@ -34,17 +35,43 @@ static bool is_there_already(const struct mk_request *r)
            (port ? port : HTTPS_PORT) == (wanted_port ? wanted_port : HTTPS_PORT);
 }
 
-/* `Redirect URL`: path and query follow when the URL ends in a slash. */
-static void redirect_site(struct mk_request *r)
+static bool has_host(struct mk_str url)
 {
-    struct mk_str to = r->site->set.redirect, path = mk_request_text(r, r->head.path);
+    const char *end = memmem(url.p, url.len, "://", 3);
+    const size_t at = end ? (size_t)(end - url.p) + 3 : url.len;
+
+    return at < url.len && !memchr("/?:", url.p[at], 3);
+}
+
+/*
+ * With the values of its variables, of which none may make "//host" of a path. @return p NULL: no memory; len 0: the request
+ * names no host (HTTP/1.0), and the site has no name.
+ */
+static struct mk_str redirect_of(struct mk_request *r)
+{
+    const struct mk_template *t = &r->site->set.redirect_to;
+    struct mk_str to = r->site->set.redirect;
+
+    if (t->count == 0)
+        return to;
+    to = mk_template_fill(r, t, MK_FILL_URL);
+    while (to.len > 1 && to.p[0] == '/' && to.p[1] == '/')
+        to = mk_str_skip(to, 1);
+    return to.len > 0 && to.p[0] != '/' && !has_host(to) ? (struct mk_str){to.p, 0} : to;
+}
+
+/* `Redirect URL`: path and query follow when the URL ends in a slash. */
+static void redirect_site(struct mk_request *r, struct mk_str to)
+{
+    const struct mk_str written = r->site->set.redirect;
+    struct mk_str path = mk_request_text(r, r->head.path);
     struct mk_str query = mk_request_query(r);
     char *location = NULL;
 
     while (path.len > 0 &&
            path.p[0] == '/') /* behind a Redirect to "/", "//host" would lead away */
         path = mk_str_skip(path, 1);
-    if (to.p[to.len - 1] == '/')
+    if (written.p[written.len - 1] == '/')
         location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len,
                                    path.p ? path.p : "", query.p ? "?" : "", (int)query.len,
                                    query.p ? query.p : "");
@@ -137,12 +164,28 @@ static bool lacks_slash(const struct mk_request *r)
     return false;
 }
 
+/* @return false: the client is there already. */
+__attribute__((noinline)) static bool redirect(struct mk_request *r)
+{
+    const struct mk_str to = redirect_of(r);
+
+    if (!to.p)
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+    else if (to.len == 0)
+        mk_reply_page(r, 400, false);
+    else if (is_there_already(r, to))
+        return false;
+    else
+        redirect_site(r, to);
+    return true;
+}
+
 /* Stage 20 is over. */
 static void answer(struct mk_request *r)
 {
-    if (r->site->set.redirect.p && r->reroutes == 0 && !is_there_already(r))
-        redirect_site(r);
-    else if (r->site->slashless.count > 0 && lacks_slash(r))
+    if (r->site->set.redirect.p && r->reroutes == 0 && redirect(r))
+        return;
+    if (r->site->slashless.count > 0 && lacks_slash(r))
         mk_static_add_slash(r);
     else if (!ask_handlers(r, 0))
         mk_static_serve(r);

@@ -6,6 +6,7 @@
 #include "server/files/files.h"
 #include "setup/reach.h"
 #include "server/answer/reply.h"
+#include "server/request/fill.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
 #include "server/worker/worker.h"
@@ -258,59 +259,21 @@ static void serve_path(struct mk_request *r, struct mk_file_root *root, struct m
 
 /* ---- TryFiles ---- */
 
-/* "$uri" stands for the path, anything else for itself. */
-static struct mk_str expand(struct mk_request *r, struct mk_str item)
+/* "$uri" is the path, and is so at once. @return p NULL: no memory; len 0: no file has the name. */
+static struct mk_str expand(struct mk_request *r, const struct mk_try *try)
 {
-    struct mk_str uri = MK_STR("$uri"), path = r->path;
-
-    if (!mk_str_has_prefix(item, uri))
-        return join(r, item, (struct mk_str){"", 0});
-    item = mk_str_skip(item, uri.len);
-    if (path.len > 1 && path.p[path.len - 1] == '/')
-        path.len--;
-    if (item.len == 0)
-        return r->path;
-    return path.len == 1 && item.p[0] == '/' ? path : join(r, path, item);
-}
-
-/* "q=$uri&$query", with the path percent-encoded as a value is. @return p NULL without memory. */
-static struct mk_str expand_query(struct mk_request *r, struct mk_str rest)
-{
-    static const struct mk_str uri = MK_STR_INIT("$uri"), query = MK_STR_INIT("$query"),
-                               args = MK_STR_INIT("$args");
-    struct mk_str asked = mk_request_query(r);
-    size_t room = rest.len + 1, count = 1, len = 0;
-    char *text;
-
-    for (size_t i = 0; i < rest.len; i++)
-        count += rest.p[i] == '$';
-    room += count * (asked.len + r->path.len * MK_ESCAPE_URI_GROWTH);
-    text = mk_arena_alloc(&r->arena, room);
-    while (text && rest.len > 0) {
-        if (mk_str_has_prefix(rest, uri)) {
-            len += mk_escape_value(text + len, r->path);
-            rest = mk_str_skip(rest, uri.len);
-        } else if (mk_str_has_prefix(rest, query) || mk_str_has_prefix(rest, args)) {
-            if (asked.len > 0)
-                memcpy(text + len, asked.p, asked.len);
-            len += asked.len;
-            rest = mk_str_skip(rest, rest.p[1] == 'q' ? query.len : args.len);
-        } else {
-            text[len++] = *rest.p;
-            rest = mk_str_skip(rest, 1);
-        }
-    }
-    return (struct mk_str){text, len};
+    return try->is_of_path && try->path.count == 1 ? r->path
+                                                   : mk_template_fill(r, &try->path, MK_FILL_FILE);
 }
 
 /* The query of an item takes the place of the request's, from here on. @return whether there was memory. */
-static bool take_query(struct mk_request *r, struct mk_str template)
+static bool take_query(struct mk_request *r, const struct mk_try *try)
 {
     struct mk_str query;
 
-    if (!template.p)
+    if (!try->has_query)
         return true;
-    query = expand_query(r, template);
+    query = mk_template_fill(r, &try->query, MK_FILL_QUERY);
     if (!query.p) {
         mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
         return false;
@@ -320,30 +283,17 @@ static bool take_query(struct mk_request *r, struct mk_str template)
     return true;
 }
 
-/* "/index.php?q=$uri" into its parts. @return the query's template; p NULL: there is none. */
-static struct mk_str split_query(struct mk_str *item)
-{
-    const char *mark = memchr(item->p, '?', item->len);
-    struct mk_str query = {NULL, 0};
-
-    if (!mark)
-        return query;
-    query = mk_str_skip(*item, (size_t)(mark - item->p) + 1);
-    item->len = (size_t)(mark - item->p);
-    return query;
-}
-
 /*
  * The last item is where everything goes that is no file; that an application answers for it is no reason to have a file
  * there. @return whether somebody answered.
  */
-static bool try_handler(struct mk_request *r, struct mk_str item, struct mk_str query)
+static bool try_handler(struct mk_request *r, const struct mk_try *try)
 {
-    struct mk_str path = expand(r, item);
+    struct mk_str path = expand(r, try);
 
-    if (r->site->nroutes == 0 || !path.p || mk_str_eq(path, r->path))
+    if (r->site->nroutes == 0 || path.len == 0 || mk_str_eq(path, r->path))
         return false;
-    if (!take_query(r, query))
+    if (!take_query(r, try))
         return true;
     r->path = path;
     r->found = true;
@@ -364,19 +314,20 @@ static void send_item(struct mk_request *r, struct mk_file *file, struct mk_str 
 }
 
 /* @return true when this item answered. */
-static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_str item,
-                    struct mk_str query)
+static bool try_one(struct mk_request *r, struct mk_file_root *root, const struct mk_try *try)
 {
-    struct mk_str path = expand(r, item);
-    struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
-    bool wants_directory = path.p && path.p[path.len - 1] == '/';
+    struct mk_str path = expand(r, try);
+    struct mk_file *file = path.len > 0 ? look_up(r, root, path) : NULL;
+    bool wants_directory = path.len > 0 && path.p[path.len - 1] == '/';
 
+    if (path.p && path.len == 0)
+        return false;
     if (is_shortage(file)) {
         refuse_file(r, file);
         return true;
     }
     if (file->kind == MK_FILE_REGULAR) {
-        if (take_query(r, query))
+        if (take_query(r, try))
             send_item(r, file, path);
         else
             mk_file_put(file);
@@ -384,8 +335,7 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
     }
     if (file->kind == MK_FILE_DIRECTORY && wants_directory) {
         mk_file_put(file);
-        if (r->request_path.p[r->request_path.len - 1] != '/' &&
-            mk_str_has_prefix(item, MK_STR("$uri"))) {
+        if (r->request_path.p[r->request_path.len - 1] != '/' && try->is_of_path) {
             if (!refuse_method(r))
                 redirect_to_slash(r);
             return true;
@@ -405,23 +355,22 @@ static bool try_named(struct mk_request *r)
 
 static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
 {
-    const struct mk_words *items = &r->site->set.try_files;
+    const struct mk_site_settings *set = &r->site->set;
 
-    for (size_t i = 0; i < items->count; i++) {
-        struct mk_str item = items->items[i], query = split_query(&item);
-        uint64_t status;
+    for (size_t i = 0; i < set->ntries; i++) {
+        const struct mk_try *try = &set->tries[i];
 
-        if (item.p[0] == '=') {
-            if (mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 && !refuse_method(r))
-                answer_error(r, (unsigned)status);
+        if (try->status > 0) {
+            if (!refuse_method(r))
+                answer_error(r, try->status);
             return;
         }
-        if (item.p[0] == '@') {
+        if (try->name.p) {
             if (!try_named(r))
                 break;
             return;
         }
-        if (try_one(r, root, item, query) || (i + 1 == items->count && try_handler(r, item, query)))
+        if (try_one(r, root, try) || (i + 1 == set->ntries && try_handler(r, try)))
             return;
     }
     if (!refuse_method(r))
@@ -484,7 +433,7 @@ void mk_static_serve(struct mk_request *r)
         refuse_path(r, MK_REFUSAL_DOT_FILE);
     else if (r->view->snapshot->set.user_dir && split_user(r->path, &user, &rest))
         serve_user(r, user, rest);
-    else if (!is_found && r->site->set.try_files.count > 0)
+    else if (!is_found && r->site->set.ntries > 0)
         serve_try_files(r, root);
     else
         serve_path(r, root, r->path);
