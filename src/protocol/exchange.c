@@ -10,6 +10,7 @@
 #include "server/answer/reply.h"
 #include "server/h1/budget.h"
 #include "server/h1/conn.h"
+#include "server/h1/endpoint.h"
 #include "server/h1/hold.h"
 #include "server/request/request_state.h"
 #include "server/worker/worker.h"
@@ -237,6 +238,8 @@ int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
     c->requests++;
     mk_carried_begin(&x->carried, c->worker, c->id, x->arena_start, sizeof(x->arena_start));
     x->carried.request.conn = c;
+    x->carried.request.site =
+        mk_endpoint_site(c->endpoint, c->worker->view->snapshot, c->worker->view->side);
     x->carried.request.is_secure = c->link.transport->is_secure;
     x->carried.request.traced = x->carried.request.traced ? c->requests : 0;
     *exchange = x;

@@ -26,6 +26,7 @@ struct mk_listen {
     bool has_no_h2;        /* the flag !h2 */
     const char *transport; /* its flag; NULL: TransportLayer's */
     const char *protocol;  /* its flag; NULL: only what is agreed on by ALPN */
+    unsigned site;         /* that has the line, from 1; 0: the server's */
     struct mk_via via;     /* set by mk_via_choose */
     const struct mk_setting *setting;
 };
@@ -130,6 +131,7 @@ struct mk_try {
 struct mk_site_settings {
     struct mk_words names;
     const char *document_root;
+    bool is_apart;      /* it has Listen lines, and answers at these addresses alone */
     struct mk_str path; /* of [LOCATION]: decoded, without a slash at its end */
     const char *match;  /* of [LOCATION]; NULL: it has a path */
     struct mk_words index_files;
@@ -182,8 +184,16 @@ extern const struct mk_section_spec mk_spec_error_pages, mk_spec_handlers;
 extern const struct mk_section_spec mk_spec_mime;
 extern const struct mk_section_spec mk_spec_plugins;
 
-/** What no single row can check: old-form Listen with Port, defaults that depend on others. tree is as written. @return 0 or MK_E_NOMEM. */
-int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
+/** Add the Listen lines of a site. @param tree  of it @param site  its index @return 0 or MK_E_NOMEM. */
+int mk_server_settings_listen(struct mk_server_settings *s, const struct mk_tree *tree,
+                              unsigned site, struct mk_setup *ctx) MK_MUST_USE;
+
+/**
+ * What no single row can check: old-form Listen with Port, defaults that depend on others.
+ * @param tree    as written
+ * @param common  sites have no address of their own @return 0 or MK_E_NOMEM.
+ */
+int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree, bool common,
                               struct mk_setup *ctx) MK_MUST_USE;
 
 #endif

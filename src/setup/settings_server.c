@@ -392,6 +392,27 @@ static const struct mk_field server_fields[] = {
 const struct mk_section_spec mk_spec_server =
     MK_SECTION("SERVER", 0, struct mk_server_settings, server_fields);
 
+int mk_server_settings_listen(struct mk_server_settings *s, const struct mk_tree *tree,
+                              unsigned site, struct mk_setup *ctx)
+{
+    const struct mk_str host = MK_STR("HOST"), listen = MK_STR("Listen");
+    int err = 0;
+
+    ctx->settings = s;
+    for (const struct mk_section *each = mk_section_find(tree->first, host); each && err == 0;
+         each = mk_section_find(each->next, host)) {
+        for (const struct mk_setting *at = each->first; at && err != MK_E_NOMEM; at = at->next) {
+            const size_t before = s->nlistens;
+
+            if (mk_str_ieq(at->key, listen))
+                err = parse_listen(ctx, at);
+            if (s->nlistens > before)
+                s->listens[before].site = site + 1;
+        }
+    }
+    return err == MK_E_NOMEM ? err : 0;
+}
+
 static int add_default_listen(struct mk_server_settings *s, struct mk_setup *ctx)
 {
     struct mk_listen *l = MK_SETTINGS_APPEND(ctx, s, listens, nlistens);
@@ -422,9 +443,11 @@ static void check_repeated_listen(const struct mk_server_settings *s, struct mk_
         for (size_t j = 0; j < i; j++) {
             if (mk_addr_port(&s->listens[i].addr) != 0 &&
                 mk_addr_eq(&s->listens[i].addr, &s->listens[j].addr))
-                mk_fault_add(ctx->faults,
-                             s->listens[i].setting ? &s->listens[i].setting->value_at : NULL,
-                             "Listen: %s appears twice", s->listens[i].text);
+                mk_fault_add(
+                    ctx->faults, s->listens[i].setting ? &s->listens[i].setting->value_at : NULL,
+                    "Listen: %s appears twice%s", s->listens[i].text,
+                    s->listens[i].site ? ", and a site with an address of its own has it alone"
+                                       : "");
         }
     }
 }
@@ -528,15 +551,27 @@ void mk_listen_socket_name(const char *text, char name[MK_LISTEN_SOCKET])
     (void)snprintf(name, MK_LISTEN_SOCKET, ".:%s", text);
 }
 
-int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
+/* Lines of the server stand before those of sites. */
+static int settle_common(struct mk_server_settings *s, bool common, struct mk_setup *ctx)
+{
+    const struct mk_listen *first = s->nlistens > 0 ? s->listens : NULL;
+    const bool is_there = first && first->site == 0;
+
+    if (is_there && !common)
+        mk_fault_add(ctx->faults, first->setting ? &first->setting->value_at : NULL,
+                     "Listen: no site answers at %s, since each has Listen lines of its own: keep "
+                     "it in [SERVER] or in [HOST]",
+                     first->text);
+    return common && !is_there ? add_default_listen(s, ctx) : 0;
+}
+
+int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree, bool common,
                               struct mk_setup *ctx)
 {
-    if (s->nlistens == 0) {
-        int err = add_default_listen(s, ctx);
+    int err = settle_common(s, common, ctx);
 
-        if (err < 0)
-            return err;
-    }
+    if (err < 0)
+        return err;
     for (size_t i = 0; i < s->nlistens; i++) {
         if (s->listens[i].needs_port && add_port(s, &s->listens[i], ctx) < 0)
             return MK_E_NOMEM;

@@ -307,14 +307,25 @@ MK_AT_START static int parse_path(struct mk_setup *ctx, const struct mk_setting 
     return mk_path_pattern(ctx, &s->value_at, "Path", site->path, false, &none);
 }
 
+/* The addresses are read with those of the server: mk_server_settings_listen. */
+MK_AT_START static int note_listen(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+
+    (void)s;
+    site->is_apart = true;
+    return 0;
+}
+
 #define H(member) offsetof(struct mk_site_settings, member)
 
-enum { SITE_ONLY = 4, PLACE_ONLY = 2, DAY_MS = 24 * 3600 * 1000 };
+enum { SITE_ONLY = 5, PLACE_ONLY = 2, DAY_MS = 24 * 3600 * 1000 };
 
 /* [HOST] and [LOCATION] overlap: what is in the middle both have. */
 static const struct mk_field site_fields[] = {
     {.name = "ServerName", .type = MK_FIELD_WORDS, .offset = H(names), .flags = MK_FIELD_REPEAT},
     {.name = "DocumentRoot", .type = MK_FIELD_PATH, .offset = H(document_root)},
+    {.name = "Listen", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = note_listen},
     {.name = "SlashRedirect",
      .type = MK_FIELD_BOOL,
      .offset = H(slash_redirect),

@@ -101,7 +101,7 @@ static void check_names(const struct mk_site *site, const struct mk_tree *tree,
 {
     const struct mk_origin at = place_of_site(tree);
 
-    if (site->index > 0 && site->set.names.count == 0)
+    if (site->index != site->snapshot->usual && !site->set.is_apart && site->set.names.count == 0)
         mk_fault_warn(ctx->faults, &at, "no request reaches this site: [HOST] has no ServerName");
 }
 

@@ -43,16 +43,34 @@ static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec
     return err < 0 ? err : apply_all(tree, spec, settings, ctx);
 }
 
+/* @param common  out: a site has no Listen line */
+static int read_addresses(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                          bool *common, struct mk_setup *ctx)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < source->nsites; i++) {
+        const size_t before = s->set.nlistens;
+
+        err = mk_server_settings_listen(&s->set, &source->sites[i], (unsigned)i, ctx);
+        *common |= s->set.nlistens == before;
+    }
+    return err;
+}
+
 static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source,
                         struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_server};
+    bool common = source->nsites == 0;
     int err;
 
     mk_sections_check(&source->server, specs, 1, ctx->faults);
     err = read_section(&source->server, &mk_spec_server, &s->set, ctx);
     if (err == 0)
-        err = mk_server_settings_finish(&s->set, &source->server, ctx);
+        err = read_addresses(s, source, &common, ctx);
+    if (err == 0)
+        err = mk_server_settings_finish(&s->set, &source->server, common, ctx);
     if (err < 0)
         return err;
     s->server_name = s->set.hide_version ? MK_STR("Monkey") : MK_STR("Monkey/" MK_VERSION);
@@ -234,6 +252,8 @@ static int build_sites(struct mk_snapshot *s, struct mk_snapshot_source *source,
         if (err == 0 && nvariants > 0)
             err = mk_places_build(s, &s->sites[i], &source->sites[i], ctx);
     }
+    while (s->usual + 1 < s->nsites && s->sites[s->usual].set.is_apart)
+        s->usual++;
     return err;
 }
 
@@ -303,6 +323,23 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
     return 0;
 }
 
+/* Those of a site with addresses of its own are looked at, and lead nobody there. */
+static int add_names(struct mk_snapshot *s, const struct mk_site *site, const struct mk_tree *tree,
+                     struct mk_setup *ctx)
+{
+    const size_t nnames = s->nnames, nwildcards = s->nwildcards;
+
+    for (size_t i = 0; i < site->set.names.count; i++) {
+        if (add_name(s, site, site->set.names.items[i], tree, ctx) < 0)
+            return MK_E_NOMEM;
+    }
+    if (site->set.is_apart) {
+        s->nnames = nnames;
+        s->nwildcards = nwildcards;
+    }
+    return 0;
+}
+
 static void check_doubles(const struct mk_host_name *names, size_t count,
                           const struct mk_tree *trees, struct mk_setup *ctx)
 {
@@ -329,10 +366,8 @@ static int build_names(struct mk_snapshot *s, const struct mk_tree *trees, struc
     if (!s->names || !s->wildcards)
         return MK_E_NOMEM;
     for (size_t i = 0; i < s->nsites; i++) {
-        for (size_t j = 0; j < s->sites[i].set.names.count; j++) {
-            if (add_name(s, &s->sites[i], s->sites[i].set.names.items[j], &trees[i], ctx) < 0)
-                return MK_E_NOMEM;
-        }
+        if (add_names(s, &s->sites[i], &trees[i], ctx) < 0)
+            return MK_E_NOMEM;
     }
     qsort(s->names, s->nnames, sizeof(*s->names), compare_names);
     qsort(s->wildcards, s->nwildcards, sizeof(*s->wildcards), compare_names);
@@ -374,7 +409,7 @@ const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_st
     struct mk_str name = {lower, host.len};
 
     if (s->nnames + s->nwildcards == 0 || host.len > MK_LIMIT_HOST || host.len == 0)
-        return &s->sites[0];
+        return &s->sites[s->usual];
     for (size_t i = 0; i < host.len; i++)
         lower[i] = mk_char_lower(host.p[i]);
     found = find_name(s->names, s->nnames, name);
@@ -382,7 +417,7 @@ const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_st
         if (name.p[i] == '.')
             found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
     }
-    return found ? found->site : &s->sites[0];
+    return found ? found->site : &s->sites[s->usual];
 }
 
 MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)

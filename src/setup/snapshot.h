@@ -58,9 +58,10 @@ struct mk_snapshot {
     void (*on_unused)(struct mk_snapshot *s, void *arg);
     void *arg;
     struct mk_server_settings set;
-    struct mk_site *sites; /* the first is the default site; behind the sites their variants */
+    struct mk_site *sites; /* behind the sites their variants */
     size_t nsites, nvariants;
-    bool is_divided;                        /* a request has a choice of sites or variants */
+    unsigned usual;  /* the default site: the first that has no addresses of its own */
+    bool is_divided; /* a request has a choice of sites or variants */
     struct mk_host_name *names, *wildcards; /* sorted by name */
     size_t nnames, nwildcards;
     struct mk_mime mime;
@@ -86,7 +87,7 @@ struct mk_program_plugin {
 struct mk_snapshot_source {
     struct mk_tree server, mimes, plugins; /* may be empty */
     struct mk_tree common;                 /* plugins' sections for all sites */
-    struct mk_tree *sites;                 /* the first is the default site */
+    struct mk_tree *sites;
     size_t nsites;
     bool need_roots;              /* a site without DocumentRoot is a fault */
     struct mk_tree *plugin_files; /* of each plugin of the snapshot; NULL: there are none */

@@ -17,6 +17,7 @@ struct mk_via {
     uint16_t plugin;
     /* of a listener: */
     uint16_t protocol_plugin;
+    unsigned site; /* that alone answers here, from 1; 0: those without addresses of their own */
     bool is_spoken_at_once; /* a client may begin with the protocol's preface, without ALPN */
     bool has_no_http;       /* the protocol alone, without HTTP/1 */
     const struct mk_protocol *protocol; /* that connections may speak beside HTTP/1; NULL: none */

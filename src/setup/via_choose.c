@@ -65,5 +65,6 @@ void mk_via_choose(struct mk_snapshot *s, const struct mk_snapshot_source *sourc
             offer(&l->via, s, l);
             check_protocol(l, source, ctx);
         }
+        l->via.site = l->site;
     }
 }

@@ -69,7 +69,7 @@ static struct words words_of(struct mk_str section, const struct mk_setting *s)
 
     if (of_key)
         return (struct words){mk_str_from(of_key), 0, 1};
-    if (is(section, "SERVER") && is(s->key, "Listen"))
+    if ((is_place || is(section, "SERVER")) && is(s->key, "Listen"))
         return (struct words){s->value, 1, UINT_MAX};
     if (is(section, "HANDLERS"))
         return (struct words){s->value, 1, 1};

@@ -227,7 +227,7 @@ void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, vo
     r->worker = w;
     r->view = w->view;
     r->view->users++;
-    r->site = &r->view->snapshot->sites[0];
+    r->site = &r->view->snapshot->sites[r->view->snapshot->usual];
     r->id = id;
     r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
     r->began_ms = w->loop.clock.mono_ms;

@@ -3,7 +3,7 @@
 #define MK_SERVER_H1_ENDPOINT_H
 
 #include "core/addr.h"
-#include "setup/settings.h"
+#include "setup/snapshot.h"
 
 #include <stdatomic.h>
 
@@ -14,5 +14,14 @@ struct mk_endpoint {
     struct mk_via via[2];
     atomic_bool proxy; /* a PROXY protocol header comes first */
 };
+
+/** The site that a request of a connection is for, unless a name chooses another. @param side  of the view of the snapshot */
+static inline const struct mk_site *mk_endpoint_site(const struct mk_endpoint *endpoint,
+                                                     const struct mk_snapshot *s, bool side)
+{
+    const unsigned site = endpoint->via[side].site;
+
+    return &s->sites[site > 0 ? site - 1 : s->usual];
+}
 
 #endif

@@ -87,7 +87,7 @@ static void begin_request(struct mk_conn *c)
     r->is_secure = c->link.transport->is_secure;
     r->view = c->worker->view;
     r->view->users++;
-    r->site = &r->view->snapshot->sites[0];
+    r->site = mk_endpoint_site(c->endpoint, r->view->snapshot, r->view->side);
     r->traced = mk_log_traces(mk_worker_log(c->worker), MK_LOG_HTTP) ? c->requests + 1 : 0;
     r->began_ms = c->worker->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->site->set.handler_timeout_ms;

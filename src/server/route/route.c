@@ -203,7 +203,7 @@ void mk_route_choose_site(struct mk_request *r)
     struct mk_str authority = mk_request_authority(r), host;
     unsigned port;
 
-    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
+    if (!r->site->set.is_apart && authority.p && mk_uri_authority(authority, &host, &port) == 0)
         r->site = mk_snapshot_site(r->view->snapshot, host);
     /* The place limits the body, so it is needed before; a path that is none is decoded again in its turn, and refused. */
     if (r->site->places && r->head.form <= MK_TARGET_ABSOLUTE)

@@ -296,7 +296,7 @@ static bool is_replaced(const struct mk_server *server, const struct mk_listener
  * Handshakes belong to the socket they began with, and end with it. So a socket stays for good when a wider one
  * takes its place, and for a moment when a narrower one does.
  */
-static void spare_handshakes(struct mk_server *server)
+static void spare_handshakes(struct mk_server *server, bool side)
 {
     for (struct mk_listener *l = server->listeners; l; l = l->next) {
         const struct mk_listener *wide = l->open && !l->wanted ? cover_of(server, l) : NULL;
@@ -305,6 +305,7 @@ static void spare_handshakes(struct mk_server *server)
         if (wide) {
             l->wanted = true;
             l->wants_proxy = wide->wants_proxy;
+            l->endpoint.via[side].site = wide->endpoint.via[side].site;
         }
     }
 }
@@ -317,6 +318,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
     for (struct mk_listener *l = server->listeners; l; l = l->next) {
         l->wanted = l->fresh = false;
         l->endpoint.via[side] = l->endpoint.via[server->side];
+        l->endpoint.via[side].site = 0; /* sites have other numbers now */
     }
     for (size_t i = 0; i < set->nlistens; i++) {
         const struct mk_listen *listen = &set->listens[i];
@@ -344,7 +346,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
             return err;
         }
     }
-    spare_handshakes(server);
+    spare_handshakes(server, side);
     return 0;
 }
 

@@ -55,6 +55,52 @@ static void names_choose_sites(void **state)
     plan_free(&plan);
 }
 
+/* With addresses of their own, the first and the third answer at no others. */
+static void sites_with_addresses_have_no_names_elsewhere(void **state)
+{
+    static const struct row rows[] = {
+        {"SERVER", "Listen", "8000", 0},
+        {"HOST", "ServerName", "first", 0},
+        {"HOST", "Listen", "8001", 0},
+        {"HOST", "ServerName", "second", 1},
+        {"HOST", "ServerName", "third *.third", 2},
+        {"HOST", "Listen", "8002", 2},
+        {"HOST", "Listen", "8003", 2},
+        {"HOST", "ServerName", "third", 3},
+        {NULL, NULL, NULL, 0},
+    };
+    static const unsigned site_of[] = {0, 1, 3, 3};
+    struct plan plan;
+
+    (void)state;
+    plan_make(&plan, rows);
+    assert_string_equal(plan_faults(&plan), "");
+    assert_int_equal(plan.snapshot.usual, 1);
+    assert_int_equal(mk_snapshot_site(&plan.snapshot, MK_STR("first"))->index, 1);
+    assert_int_equal(mk_snapshot_site(&plan.snapshot, MK_STR("a.third"))->index, 1);
+    assert_int_equal(mk_snapshot_site(&plan.snapshot, MK_STR("third"))->index, 3);
+    assert_int_equal(plan.snapshot.set.nlistens, MK_ARRAY_LEN(site_of));
+    for (size_t i = 0; i < MK_ARRAY_LEN(site_of); i++)
+        assert_int_equal(plan.snapshot.set.listens[i].via.site, site_of[i]);
+    plan_free(&plan);
+}
+
+static void sites_that_all_have_addresses_need_no_others(void **state)
+{
+    static const struct row rows[] = {
+        {"HOST", "Listen", "8001", 0},
+        {"HOST", "Listen", "8002", 1},
+        {NULL, NULL, NULL, 0},
+    };
+    struct plan plan;
+
+    (void)state;
+    plan_make(&plan, rows);
+    assert_string_equal(plan_faults(&plan), "");
+    assert_int_equal(plan.snapshot.set.nlistens, 2);
+    plan_free(&plan);
+}
+
 static void a_name_belongs_to_one_site(void **state)
 {
     static const struct {
@@ -230,6 +276,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_choose_sites),
+        cmocka_unit_test(sites_with_addresses_have_no_names_elsewhere),
+        cmocka_unit_test(sites_that_all_have_addresses_need_no_others),
         cmocka_unit_test(a_name_belongs_to_one_site),
         cmocka_unit_test(headers_add_replace_and_remove),
         cmocka_unit_test(routes_are_those_of_their_site),
