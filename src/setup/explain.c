@@ -24,6 +24,7 @@ static const struct hint hints_for_keys[] = {
     {"Root", "it is called DocumentRoot, in [HOST]"},
     {"Index DirectoryIndex", "it is called Indexfile"},
     {"AutoIndex", "Listing on in [DIRLISTING] does this"},
+    {"Return", "Answer or Redirect do this"},
     {"Rewrite RewriteRule", "TryFiles or [REWRITE] do this"},
     {"ErrorDocument error_page", "write \"404 /file.html\" in [ERROR_PAGES]"},
     {"SSLCertificateFile ssl_certificate", "it is in [TLS]"},

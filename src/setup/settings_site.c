@@ -273,12 +273,14 @@ MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = s->value, word;
-    struct mk_handler_line line = {.setting = s};
+    struct mk_handler_line line = {.setting = s, .plugin = MK_STR("answer")};
     struct mk_handler_line *kept;
 
-    if ((mk_char_lower(s->key.p[0]) == 'm' && !mk_str_next_word(&rest, &line.pattern)) ||
-        !mk_str_next_word(&rest, &line.plugin))
+    if ((key == 'm' && !mk_str_next_word(&rest, &line.pattern)) ||
+        (key != 'a' && !mk_str_next_word(&rest, &line.plugin)))
         return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
+    if (key == 'a' && !mk_str_ieq(rest, MK_STR("off")))
+        site->redirect.p = NULL; /* of the site around it */
     while (mk_str_next_word(&rest, &word)) {
         if (mk_words_append(&line.params, ctx->arena, word) < 0)
             return MK_E_NOMEM;
@@ -355,6 +357,8 @@ static const struct mk_field site_fields[] = {
      .offset = H(body_timeout_ms),
      .min = 100,
      .max = DAY_MS},
+    {.name = "MinRate", .type = MK_FIELD_SIZE, .offset = H(min_rate), .max = 1 << 30},
+    {.name = "Answer", .type = MK_FIELD_CUSTOM, .parse = parse_match},
     {.name = "Handler", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
     {.name = "Path", .type = MK_FIELD_CUSTOM, .parse = parse_path},
     {.name = "Match", .type = MK_FIELD_STRING, .offset = H(match)},

@@ -65,7 +65,9 @@ struct words {
 static struct words words_of(struct mk_str section, const struct mk_setting *s)
 {
     const bool is_place = is(section, "HOST") || is(section, "LOCATION");
-    const char *of_key = is_place ? mk_wants_plugin_of_key(s->key) : NULL;
+    const char *of_key = is_place && is(s->key, "Answer") ? "answer"
+                         : is_place                       ? mk_wants_plugin_of_key(s->key)
+                                                          : NULL;
 
     if (of_key)
         return (struct words){mk_str_from(of_key), 0, 1};

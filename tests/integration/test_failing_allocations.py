@@ -12,9 +12,10 @@ from harness.config import Config
 pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
 
 FILES = {"index.html": "welcome", "a.txt": "text", "a.txt.gz": "zip", "dir/x": "", "404.html": "own page", "medium.bin": b"m" * 40_000}
-CONFIG = dict(host="Header X-A b\nHeader X-V ${PATH} at $host\nHeader X-F ${PATH}\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
+CONFIG = dict(host="Header X-A b\nHeader X-V ${PATH} at $host\nHeader X-F ${PATH}\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /of/$host$uri /index.html =404\nPrecompressed on",
               handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES,
-              site="[LOCATION]\n    Path /dir\n    Header X-A c\n[LOCATION]\n    Match \\.bin$\n    TryFiles $uri =410\n")
+              site="[LOCATION]\n    Path /dir\n    Header X-A c\n[LOCATION]\n    Match \\.bin$\n    TryFiles $uri =410\n"
+                   "[LOCATION]\n    Path /led\n    Redirect https://$host/x$uri?$query\n[LOCATION]\n    Path /said\n    Answer 200 \"$path\"\n")
 
 
 def starts_or_refuses(server, allocations):
@@ -53,6 +54,8 @@ REQUESTS = {
     "compressed": http.request("/a.txt", headers={"Accept-Encoding": "gzip"}),
     "ranges": http.request("/medium.bin", headers={"Range": "bytes=0-9,20-29,100-"}),
     "fallback": http.request("/no/such/name"),
+    "redirect": http.request("/led/to"),
+    "answer": http.request("/said/so"),
     "error": http.request("/../x"),
     "echo": http.request("/echo", "POST", body=b"x" * 10_000),
     "regex": http.request("/regex", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
