@@ -135,7 +135,7 @@ struct mk_site_settings {
     struct mk_str path; /* of [LOCATION]: decoded, without a slash at its end */
     const char *match;  /* of [LOCATION]; NULL: it has a path */
     struct mk_words index_files;
-    int64_t max_body_size, handler_timeout_ms, body_timeout_ms;
+    int64_t max_body_size, handler_timeout_ms, body_timeout_ms, min_rate;
     bool symlink;
     struct mk_str redirect;         /* as written; p NULL: none */
     struct mk_template redirect_to; /* with variables of requests; empty: it has none */

@@ -275,6 +275,7 @@ MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting
     struct mk_str rest = s->value, word;
     struct mk_handler_line line = {.setting = s, .plugin = MK_STR("answer")};
     struct mk_handler_line *kept;
+    const char key = mk_char_lower(s->key.p[0]);
 
     if ((key == 'm' && !mk_str_next_word(&rest, &line.pattern)) ||
         (key != 'a' && !mk_str_next_word(&rest, &line.plugin)))

@@ -209,6 +209,7 @@ static int read_host(const struct mk_snapshot *s, struct mk_site *site, struct m
     set->max_body_size = s->set.max_body_size;
     set->handler_timeout_ms = s->set.handler_timeout_ms;
     set->body_timeout_ms = s->set.body_timeout_ms;
+    set->min_rate = s->set.min_rate;
     return err < 0 ? err : apply_all(tree, &mk_spec_host, set, ctx);
 }
 

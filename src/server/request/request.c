@@ -93,7 +93,7 @@ int64_t mk_request_time_for(uint64_t bytes, int64_t rate)
 /* Only the time that was waited for the client counts: not what the server took before it read on. */
 int64_t mk_request_sender_ms(const struct mk_request *r)
 {
-    int64_t rate = r->view->snapshot->set.min_rate, grace_ms = r->site->set.body_timeout_ms;
+    int64_t rate = r->site->set.min_rate, grace_ms = r->site->set.body_timeout_ms;
     int64_t left_ms = rate > 0 ? mk_request_time_for(r->body.total, rate) - r->body_waited_ms : 0;
 
     return left_ms < 0 ? grace_ms + left_ms : grace_ms;

@@ -58,7 +58,7 @@ static int set_up(void **state)
     fix.plan.snapshot.sites->set.body_timeout_ms = BODY;
     set->write_timeout_ms = WRITE;
     set->keepalive_timeout_ms = KEEPALIVE;
-    set->min_rate = set->min_read_rate = 0;
+    set->min_read_rate = fix.plan.snapshot.sites->set.min_rate = 0;
     return 0;
 }
 
@@ -94,7 +94,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    settings()->min_rate = settings()->min_read_rate = 0;
+    settings()->min_read_rate = fix.plan.snapshot.sites->set.min_rate = 0;
     settings()->timeout_ms = TIMEOUT;
     mk_timer_cancel(&conn.timer);
     request()->view = NULL;
@@ -313,7 +313,7 @@ static void a_sender_has_a_pace(void **state)
     };
 
     (void)state;
-    settings()->min_rate = 100;
+    fix.plan.snapshot.sites->set.min_rate = 100;
     request()->asking = MK_ASKING_PARKED;
     request()->receiving = MK_RECEIVING_READING;
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
@@ -330,7 +330,7 @@ static void a_sender_has_a_pace(void **state)
 static void only_waiting_for_the_sender_counts(void **state)
 {
     (void)state;
-    settings()->min_rate = 100;
+    fix.plan.snapshot.sites->set.min_rate = 100;
     conn.state = MK_H1_BODY;
     request()->asking = MK_ASKING_PARKED;
     request()->receiving = MK_RECEIVING_READING;
@@ -487,7 +487,7 @@ static void a_peer_that_keeps_waiting_is_of_no_use(void **state)
     };
 
     (void)state;
-    settings()->min_rate = 100;
+    fix.plan.snapshot.sites->set.min_rate = 100;
     pass(5000);
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
         conn.timed_state = (uint8_t)rows[i].in;
