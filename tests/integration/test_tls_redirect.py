@@ -52,6 +52,18 @@ def test_the_plain_port_believes_no_host_field(server):
     assert plainly(server, {"Host": f"localhost:{server.secure_port}"}).status == 308
 
 
+def test_every_name_of_a_site_is_led_to_itself(start):
+    """`$host` is the name that was asked for, so nobody goes in circles."""
+    port = free_port()
+    config = secured.config(certificates.issue().lines(), server="Listen 127.0.0.2:0", host=f"Redirect https://$host:{port}/")
+    config["server"] = config["server"].replace("127.0.0.1:0", f"127.0.0.1:{port}")
+    server = start(**config)
+    for name in ("localhost", "other.test"):
+        assert plainly(server, {"Host": name}).header("Location") == f"https://{name}:{port}/a.txt?x=1"
+        assert secured.ask(server, host=f"{name}:{port}").body == b"text"
+        assert secured.ask(server, host=name).header("Location").startswith(f"https://{name}:{port}/")
+
+
 @pytest.mark.parametrize("target, headers, status", [("/a.txt", None, 200), ("/a.txt", {"Range": "bytes=1-2"}, 206), ("/none", None, 404)])
 @pytest.mark.parametrize("table", ["FDT on", "FDT off"])
 def test_nobody_is_told_in_the_clear_to_come_by_tls(start, table, target, headers, status):
