@@ -36,7 +36,8 @@ def of_installation():
         return None
     if compiler is None or linker is None:
         return None
-    folder = (pkg_config("--variable=libdir") or [""])[0]
+    staged = os.environ.get("PKG_CONFIG_SYSROOT_DIR", "").rstrip("/")  # of a package that is being built
+    folder = (pkg_config("--variable=libdir") or [""])[0].removeprefix(staged)
     return compiler, linker + ([] if folder.startswith(("/usr/lib", "/lib")) else [f"-Wl,-rpath,{folder}"])
 
 
