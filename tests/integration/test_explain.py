@@ -15,7 +15,7 @@ import pytest
 from harness import plugins, process
 from harness.config import Config, section
 
-PLUGINS = ("auth", "cgi", "dirlisting", "file", "jwt", "limit", "mandril", "proxy_reverse", "rewrite")
+PLUGINS = ("answer", "auth", "cgi", "dirlisting", "file", "jwt", "limit", "mandril", "proxy_reverse", "rewrite")
 MISSING = [name for name in PLUGINS if not process.plugin(name)]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not in this build: {MISSING}")
 
@@ -25,6 +25,7 @@ FILES = {"index.html": "welcome", "a.txt": "text", "a.css": "css", "docs/index.h
 SITE = (
     section("LOCATION", "Path /docs\nHeader X-Place docs")
     + section("LOCATION", "Path /office\nAllow 10.0.0.0/8")
+    + section("LOCATION", "Path /closed\nAnswer 410")
     + section("AUTH", "Location /private\nTitle Staff\nUsers {users}")
     + section("LIMIT", "Rate each address 5/s /a.txt")
     + section("REWRITE", "Rewrite ^/old/(.*)$ /new/$1\nRedirect /gone /a.txt 308")
@@ -49,7 +50,8 @@ class Site:
             handlers="Match \\.cgi$ cgi",
             error_pages="404 /404.html",
             site=SITE.format(users=users, elsewhere=elsewhere, port=self.backend.getsockname()[1]),
-            sites={"old": "[HOST]\n    ServerName old.test *.old.test\n    Redirect http://www.test/ 301\n"},
+            sites={"old": "[HOST]\n    ServerName old.test *.old.test\n    Redirect http://www.test/ 301\n",
+                   "new": "[HOST]\n    ServerName new.test\n    Redirect https://www.test$request_uri 302\n"},
             files=FILES,
             extra={"plugins/mandril/mandril.conf": section("RULES", "Deny_IP 192.0.2.0/24\nDeny_URL /secret"),
                    "plugins.load": section("PLUGINS", "Load mandril")})
@@ -171,6 +173,16 @@ def test_redirects(site):
     text = answered(site, "http://sub.old.test/x?y=z", code=0)
     assert the(text, "site").startswith("old.test, by the name *.old.test")
     assert the(text, "redirect") == f"redirects with 301: to http://www.test/x?y=z  ({site.line('sites/old', 'Redirect')})"
+
+
+def test_a_redirect_with_variables(site):
+    text = answered(site, "http://new.test:8080/docs/x?y=z", code=0)
+    assert the(text, "redirect") == f"redirects with 302: to https://www.test/docs/x?y=z  ({site.line('sites/new', 'Redirect')})"
+
+
+def test_an_answer_that_the_configuration_has(site):
+    text = answered(site, "http://www.test:8080/closed/x", code=1)
+    assert "410 Gone" in text and the(text, "handler").startswith("answer, ") and "refuses with 410" in text, text
 
 
 def test_a_backend_that_is_not_asked(site):

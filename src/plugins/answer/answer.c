@@ -182,6 +182,6 @@ static const struct mk_plugin answer = {
     MK_PLUGIN("answer", "answers that the configuration has"),
     .check_match = answer_check_match,
     .on_handle = answer_on_handle,
-    .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS,
+    .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS | MK_TRAIT_PURE,
 };
 MK_PLUGIN_EXPORT(answer);

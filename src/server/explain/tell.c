@@ -185,14 +185,20 @@ static void tell_refusal(struct mk_explain *e, const struct mk_request *r)
         mk_explain_step(e, "server", verdict, NULL, "%s", r->reason);
 }
 
+/* A slash behind the path that was asked for, as a folder needs it. */
+static bool leads_to_folder(const struct mk_request *r, struct mk_str location)
+{
+    return mk_str_has_prefix(location, r->request_path) && location.len > r->request_path.len &&
+           location.p[r->request_path.len] == '/';
+}
+
 static void tell_redirect(struct mk_explain *e, const struct mk_request *r, struct mk_str lines)
 {
-    const struct mk_str to = r->site->set.redirect,
-                        location = find_field(lines, MK_STR("Location"));
+    const struct mk_str location = find_field(lines, MK_STR("Location"));
     char verdict[VERDICT_MAX];
 
     (void)verdict_of(r, "redirects with", verdict);
-    if (to.p && location.p && mk_str_has_prefix(location, to))
+    if (r->site->set.redirect.p && location.p && !leads_to_folder(r, location))
         mk_explain_step(e, "redirect", verdict, place_of(e, "Redirect"), "to %.*s",
                         (int)location.len, location.p);
     else
