@@ -40,7 +40,8 @@ enum mk_limits {
     MK_LIMIT_RANGES = 8,             /* ranges of a request, after merging; above: the whole file */
     MK_LIMIT_RANGES_ASKED = 32,      /* ranges written in the request; above: the whole file */
     MK_LIMIT_ETAGS = 64,             /* entity tags looked at in one precondition */
-    MK_LIMIT_FILLED = 64 << 10,      /* a text of a setting with its variables' values */
+    MK_LIMIT_FILLED =
+        64 << 10, /* a text of a setting with the values of its variables, all escaped */
     MK_LIMIT_REQUEST_ARENA = 256 << 10, /* memory of one request beyond its head */
     MK_LIMIT_ANSWER_ROOM = 16384,       /* for the head of an answer at first; it grows to */
     MK_LIMIT_ANSWER_HEAD =

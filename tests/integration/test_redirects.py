@@ -114,3 +114,12 @@ def test_another_host_of_the_clients_choice_is_refused(start, line):
     server = start(host=f"Redirect {line}", wait=False)
     assert server.expect_exit() != 0
     assert "error: Redirect: " in server.log()
+
+
+@pytest.mark.parametrize("count, status", [(3, 301), (4, 503)])
+def test_a_url_with_its_values_is_bounded(start, count, status):
+    """64 KB if all of a value were escaped."""
+    target = "/" + "a" * 6999
+    response = start(host=f"Redirect https://a.test{'$request_uri' * count}").get(target)
+    assert response.status == status
+    assert status != 301 or response.header("Location") == "https://a.test" + target * count
