@@ -77,7 +77,7 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
     ("src/kit/pure/lock.c", "#include <pthread.h>\n", "kit/pure is pure"),
     ("src/kit/pure/server.c", "#include <monkey/server.h>\n", "kit/pure is pure"),
     ("examples/kit.c", '#include "kit/pure/hash.h"\n', "is not in examples"),
-    ("src/bin/kit.c", '#include "kit/text/text.h"\n', "is not in src/bin"),
+    ("src/compat/kit.c", '#include "kit/text/text.h"\n', "is not in src/compat"),
     ("src/plugins/auth/kit.c", '#include "kit/text/none.h"\n', "is not in src/plugins/auth"),
     ("src/base/dots.c", '#include "../core/fd.h"\n', "from src/"),
     ("src/base/str.c", '#include <string.h>\n#include "base/str.h"\n', "own header"),
