@@ -406,7 +406,15 @@ def test_descriptors_of_keeper_and_server_stay_the_same(begin):
     def counts():
         return [len(os.listdir(f"/proc/{pid}/fd")) for pid in (server.pid, serving_pid(server.pid))]
 
-    before = counts()
+    def settled():
+        """Once the keeper has closed what only the start of a server takes."""
+        last, now = None, counts()
+        while now != last:
+            time.sleep(0.3)
+            last, now = now, counts()
+        return now
+
+    before = settled()
     server.reload(expect="configuration reloaded")
     die(server)
     assert eventually(lambda: counts() == before, within=LONG), (before, counts())
