@@ -226,6 +226,24 @@ def test_bodies_of_requests(start, size, chunked):
         assert backend.connections == 1
 
 
+@pytest.mark.parametrize("size", [0, 10, 3 << 20])
+@pytest.mark.parametrize("trailer", ["", pytest.param("Trailer: X-Sum\r\n", marks=pytest.mark.connection("trailers of a request"))],
+                         ids=["", "trailers"])
+def test_a_body_that_was_gathered_has_its_length(start, size, trailer):
+    """RFC 9112 6.2: applications that know no chunks have the body too; trailers need chunks (7.1.2)."""
+    body = BIG[:size]
+    with Backend(each=lambda c, q: c.answer(b"%d" % len(q.body))) as backend:
+        server = start(**configured("RequestBuffering on", backend))
+        with server.connect() as client:
+            client.send(f"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n{trailer}\r\n")
+            for at in range(0, size, 70001):
+                client.send(b"%x\r\n%s\r\n" % (len(body[at:at + 70001]), body[at:at + 70001]))
+            client.send("0\r\nX-Sum: 5\r\n\r\n" if trailer else "0\r\n\r\n")
+            assert client.response().body == b"%d" % size
+    request, = backend.requests
+    assert request.body == body and request.header("Content-Length") == (None if trailer else str(size))
+
+
 def test_a_small_body_leaves_with_its_head(start):
     pieces = []
 

@@ -525,12 +525,26 @@ static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct 
     return x;
 }
 
+/* Many applications read no chunks; trailers that are announced need them (RFC 9112 section 7.1.2). */
+static bool needs_chunks(const struct proxy_exchange *x)
+{
+    return x->set->is_h2 || mk_request_header(x->r, MK_STR("Trailer")).len > 0;
+}
+
+/* A body that was gathered whole has a length. */
+static void know_length(struct proxy_exchange *x)
+{
+    if (x->set->buffering == INTAKE_ON && x->length < 0 && !needs_chunks(x))
+        x->length = x->intake.length;
+}
+
 /* Backends are asked when the body is here, or comes fast. */
 static enum mk_verdict gather_body(struct proxy_exchange *x)
 {
     enum mk_verdict verdict = intake_gather(&x->intake, x->r, x->set->spool_dir);
 
     if (verdict == MK_VERDICT_PASS) {
+        know_length(x);
         try_next(x);
         return x->state == PROXY_OVER ? MK_VERDICT_DONE : MK_VERDICT_LATER;
     }
