@@ -80,7 +80,7 @@ static void check_name(struct mk_setup *setup, const struct limit *limit,
     for (size_t i = 0; i < limit->count; i++) {
         const struct limit_rule *other = limit->rules[i];
 
-        if (other->of == rule->of && text_is_word(other->name, rule->name))
+        if (other && other->of == rule->of && text_is_word(other->name, rule->name))
             mk_setup_fault(setup, &rule->at,
                            "another rule of this site has the name %s, in line %u", rule->name.p,
                            other->at.line);
