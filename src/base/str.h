@@ -21,18 +21,21 @@ static inline bool mk_str_eq(struct mk_str a, struct mk_str b)
 /** Equal but for the case of ASCII letters. */
 bool mk_str_ieq(struct mk_str a, struct mk_str b);
 
-static inline bool mk_str_has_prefix(struct mk_str s, struct mk_str prefix)
+/* Copies of these three would lie with the code for the start, which calls them most; requests do, too. */
+__attribute__((always_inline)) static inline bool mk_str_has_prefix(struct mk_str s,
+                                                                    struct mk_str prefix)
 {
     return s.len >= prefix.len && memcmp(s.p, prefix.p, prefix.len) == 0;
 }
 
-static inline bool mk_str_has_suffix(struct mk_str s, struct mk_str suffix)
+__attribute__((always_inline)) static inline bool mk_str_has_suffix(struct mk_str s,
+                                                                    struct mk_str suffix)
 {
     return s.len >= suffix.len && memcmp(s.p + s.len - suffix.len, suffix.p, suffix.len) == 0;
 }
 
 /** s from offset from on; empty when from is past the end. */
-static inline struct mk_str mk_str_skip(struct mk_str s, size_t from)
+__attribute__((always_inline)) static inline struct mk_str mk_str_skip(struct mk_str s, size_t from)
 {
     return from < s.len ? (struct mk_str){s.p + from, s.len - from}
                         : (struct mk_str){s.p ? s.p + s.len : NULL, 0};
