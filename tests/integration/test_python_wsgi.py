@@ -261,6 +261,7 @@ def test_bytes_beyond_the_length_are_cut(server):
     since = len(server.log())
     assert server.get("/raw/too-long").body == b"1234"
     server.wait_for_log("more bytes than its Content-Length", since)
+    server.wait_for_log("closed", since)
     assert server.log()[since:].count("closed") == 1
 
 
