@@ -6,7 +6,7 @@
 
 #include "kit/guard/guard.h"
 #include "kit/guard/recent.h"
-#include "kit/nets/nets.h"
+#include "kit/nets/net_list.h"
 #include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
@@ -28,15 +28,9 @@ struct location {
     struct source *source; /* from start to stop */
     const char *challenge; /* the WWW-Authenticate line */
     /* addresses that need no password */
-    struct exempt *first;
-    uint32_t nexempt;
-    bool has_unix;
+    struct net_list exempted;
     struct nets exempt;
-};
-
-struct exempt {
-    struct exempt *next;
-    struct net net;
+    bool has_unix;
 };
 
 struct auth {
@@ -54,22 +48,17 @@ struct local {
 static int add_exempt(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
 {
     struct location *l = mk_setup_settings(setup);
-    struct exempt *e = mk_setup_alloc(setup, sizeof(*e));
+    struct net net;
     bool loose = false;
 
-    if (!e)
-        return MK_E_NOMEM;
     if (text_is_word(word, MK_STR("unix"))) {
         l->has_unix = true;
         return 0;
     }
-    if (net_parse(word, &e->net, &loose) < 0 || loose)
+    if (net_parse(word, &net, &loose) < 0 || loose)
         return mk_setup_refuse(setup, s,
                                "addresses, networks such as 10.0.0.0/8 or fe80::/10, or unix");
-    e->next = l->first;
-    l->first = e;
-    l->nexempt++;
-    return 0;
+    return net_list_add(setup, &l->exempted, &net);
 }
 
 static int parse_exempt(struct mk_setup *setup, const struct mk_setting *s)
@@ -139,18 +128,6 @@ static void check_users(struct mk_setup *setup, const struct location *l)
     auth_users_put(users);
 }
 
-static int make_exempt(struct mk_setup *setup, struct location *l)
-{
-    struct nets_node *nodes = mk_setup_alloc(setup, NETS_NODES(l->nexempt) * sizeof(*nodes));
-
-    if (!nodes)
-        return MK_E_NOMEM;
-    nets_init(&l->exempt, nodes);
-    for (const struct exempt *e = l->first; e; e = e->next)
-        nets_add(&l->exempt, &e->net, 0);
-    return 0;
-}
-
 static int check_location(struct mk_setup *setup, struct location *l)
 {
     if (!l->users)
@@ -159,7 +136,8 @@ static int check_location(struct mk_setup *setup, struct location *l)
         check_users(setup, l);
     if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
         return MK_E_NOMEM;
-    return make_exempt(setup, l) < 0 ? MK_E_NOMEM : make_challenge(setup, l);
+    return net_list_join(setup, &l->exempted, &l->exempt) < 0 ? MK_E_NOMEM
+                                                              : make_challenge(setup, l);
 }
 
 static int auth_check(struct mk_setup *setup)
@@ -427,7 +405,7 @@ static bool is_exempt(const struct location *l, const struct mk_conn *conn)
 {
     struct mk_conn_facts peer = {.size = sizeof(peer)};
 
-    if (l->nexempt == 0 && !l->has_unix)
+    if (l->exempted.count == 0 && !l->has_unix)
         return false;
     mk_conn_facts(conn, &peer);
     return peer.peer_is_unix ? l->has_unix : nets_find(&l->exempt, peer.peer_ip) != NETS_NONE;

@@ -64,15 +64,6 @@ static bool is_same(const struct limit_rule *a, const struct limit_rule *b)
                       strcmp(a->at.file, b->at.file) == 0);
 }
 
-static struct limit_rule *find_same(const struct limit *limit, const struct limit_rule *rule)
-{
-    for (size_t i = 0; i < limit->count; i++) {
-        if (is_same(limit->rules[i], rule))
-            return limit->rules[i];
-    }
-    return NULL;
-}
-
 /* Metrics and logs know a rule by its name. */
 static void check_name(struct mk_setup *setup, const struct limit *limit,
                        const struct limit_rule *rule)
@@ -80,47 +71,44 @@ static void check_name(struct mk_setup *setup, const struct limit *limit,
     for (size_t i = 0; i < limit->count; i++) {
         const struct limit_rule *other = limit->rules[i];
 
-        if (other && other->of == rule->of && text_is_word(other->name, rule->name))
+        if (other->of == rule->of && text_is_word(other->name, rule->name))
             mk_setup_fault(setup, &rule->at,
                            "another rule of this site has the name %s, in line %u", rule->name.p,
                            other->at.line);
     }
 }
 
-/* For start and stop, and for requests in this place. */
+/* For start and stop. @param rule  in: one that was read; out: the one that was noted before it and is the same, if there is any */
+static int note(struct mk_setup *setup, struct limit *limit, struct limit_rule **rule)
+{
+    for (size_t i = 0; i < limit->count; i++) {
+        if (is_same(limit->rules[i], *rule)) {
+            *rule = limit->rules[i];
+            return 0;
+        }
+    }
+    check_name(setup, limit, *rule);
+    return append(setup, limit, *rule);
+}
+
+/* For requests in this place. */
 static int note_rules(struct mk_setup *setup, struct site *site, struct limit_rule *first)
 {
     struct limit *limit = mk_setup_config(setup);
     const struct mk_words *names = mk_setup_site_names(setup);
 
     for (struct limit_rule *rule = first; rule; rule = rule->next) {
-        struct limit_rule *noted;
+        struct limit_rule **of_place = &site->rules[site->count++];
 
         rule->site = names->count > 0 ? names->items[0] : MK_STR("");
         rule->of = names->items;
         rule->nkeys = rule->key == KEY_ALL ? 1
                       : site->settings     ? (uint32_t)site->settings->nkeys
                                            : LIMIT_KEYS;
-        noted = find_same(limit, rule);
-        if (!noted)
-            check_name(setup, limit, rule);
-        if (!noted && append(setup, limit, rule) < 0)
+        *of_place = rule;
+        if (note(setup, limit, of_place) < 0)
             return MK_E_NOMEM;
-        site->rules[site->count++] = noted ? noted : rule;
     }
-    return 0;
-}
-
-static int build_exempt(struct mk_setup *setup, struct site *site)
-{
-    struct nets_node *nodes =
-        mk_setup_alloc(setup, NETS_NODES(site->settings->nexempt) * sizeof(*nodes));
-
-    if (!nodes)
-        return MK_E_NOMEM;
-    nets_init(&site->exempt, nodes);
-    for (const struct limit_exempt *e = site->settings->exempt; e; e = e->next)
-        nets_add(&site->exempt, &e->net, 0);
     return 0;
 }
 
@@ -130,7 +118,8 @@ static int take_section(struct mk_setup *setup, struct site *site)
 
     if (!settings)
         return 0;
-    if (build_exempt(setup, site) < 0 || note_rules(setup, site, settings->first) < 0)
+    if (net_list_join(setup, &settings->exempt, &site->exempt) < 0 ||
+        note_rules(setup, site, settings->first) < 0)
         return MK_E_NOMEM;
     site->nlimit = site->count;
     return 0;
@@ -152,7 +141,7 @@ static int limit_check_site(struct mk_setup *setup)
         return MK_E_NOMEM;
     if (place && note_rules(setup, site, place->first) < 0)
         return MK_E_NOMEM;
-    if (settings && !settings->is_judged && site->count == 0 && settings->nexempt == 0)
+    if (settings && !settings->is_judged && site->count == 0 && settings->exempt.count == 0)
         mk_setup_warn(setup, mk_setup_origin(setup, settings), "[LIMIT] has no rule");
     if (settings)
         settings->is_judged = true; /* locations have it too */
@@ -319,7 +308,7 @@ static bool counts(struct mk_request *r, const struct limit_rule *rule, struct m
 
 static bool is_exempt(const struct site *site, const struct mk_conn_facts *peer)
 {
-    return site->settings && site->settings->nexempt > 0 && !peer->peer_is_unix &&
+    return site->settings && site->settings->exempt.count > 0 && !peer->peer_is_unix &&
            nets_find(&site->exempt, peer->peer_ip) != NETS_NONE;
 }
 

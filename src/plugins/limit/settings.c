@@ -243,20 +243,15 @@ static int parse_concurrent(struct mk_setup *setup, const struct mk_setting *s)
 static int add_exempt(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
 {
     struct limit_settings *settings = mk_setup_settings(setup);
-    struct limit_exempt *exempt = mk_setup_alloc(setup, sizeof(*exempt));
+    struct net net;
     bool loose;
 
-    if (!exempt)
-        return MK_E_NOMEM;
-    if (net_parse(word, &exempt->net, &loose) < 0)
+    if (net_parse(word, &net, &loose) < 0)
         return mk_setup_refuse(setup, s, "addresses or networks such as 10.0.0.0/8 or fe80::/10");
     if (loose)
         mk_setup_warn(setup, &s->value_at, "%s: bits after the prefix of %.*s are ignored",
                       s->key.p, (int)word.len, word.p);
-    exempt->next = settings->exempt;
-    settings->exempt = exempt;
-    settings->nexempt++;
-    return 0;
+    return net_list_add(setup, &settings->exempt, &net);
 }
 
 static int parse_exempt(struct mk_setup *setup, const struct mk_setting *s)

@@ -4,7 +4,7 @@
 
 #include "kit/pure/bucket.h"
 
-#include "kit/nets/nets.h"
+#include "kit/nets/net_list.h"
 
 #include <monkey/settings.h>
 
@@ -45,16 +45,10 @@ struct limit_rule {
     struct account *account; /* from start to stop */
 };
 
-struct limit_exempt {
-    struct limit_exempt *next;
-    struct net net;
-};
-
 struct limit_settings {
     struct limit_rule *first, *last;
     unsigned nrules;
-    struct limit_exempt *exempt;
-    uint32_t nexempt;
+    struct net_list exempt;
     int64_t nkeys;
     bool dry_run;
     bool is_judged; /* that it has a rule */
