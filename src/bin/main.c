@@ -341,6 +341,7 @@ static int explain(struct program *p)
     const char *why = NULL;
     int result;
 
+    q->as_json = p->options.is_json;
     q->on_ready = become_user;
     q->arg = p;
     result = mk_config_explain(p->config, q, write_stdout, NULL, &why);

@@ -286,7 +286,6 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         if (result != MK_OPTIONS_GO)
             return result;
     }
-    options->question.as_json = options->is_json;
     if (alone(options)) {
         mk_report("option %s; see monkey --help", alone(options));
         return 1;

@@ -265,12 +265,8 @@ static const struct mk_origin *place_of_cache_line(const struct mk_site *site, s
 static const struct mk_origin *place_of_field(const struct mk_explain *e, struct mk_str name,
                                               struct mk_str value)
 {
-    const struct mk_site_settings *set = &e->site->set;
-
-    for (size_t i = 0; i < set->nheaders; i++) {
-        if (mk_str_ieq(set->headers[i].name, name))
-            return mk_place_of_site(e->source, e->site, "Header", name);
-    }
+    if (mk_site_overrides(e->site, name))
+        return mk_place_of_site(e->source, e->site, "Header", name);
     return mk_str_ieq(name, MK_STR("Cache-Control")) ? place_of_cache_line(e->site, value) : NULL;
 }
 
