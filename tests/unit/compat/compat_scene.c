@@ -178,7 +178,7 @@ bool compat_warned(const char *words)
 
 static atomic_long left = -1;
 
-static bool fails(void)
+static bool memory_fails(void)
 {
     long n = atomic_load(&left);
 
@@ -192,39 +192,21 @@ void compat_fail_after(long n)
     atomic_store(&left, n);
 }
 
+#define WRAPS_REALLOC
+#include "../wrapped_memory.h"
+
 /* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__real_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
 char *__real_strdup(const char *s);
 char *__wrap_strdup(const char *s);
 char *__wrap_strdup(const char *s)
 {
-    return fails() ? NULL : __real_strdup(s);
+    return memory_fails() ? NULL : __real_strdup(s);
 }
 
 char *__real_strndup(const char *s, size_t len);
 char *__wrap_strndup(const char *s, size_t len);
 char *__wrap_strndup(const char *s, size_t len)
 {
-    return fails() ? NULL : __real_strndup(s, len);
+    return memory_fails() ? NULL : __real_strndup(s, len);
 }
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */

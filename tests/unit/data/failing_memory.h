@@ -6,48 +6,30 @@
 
 #include <monkey/types.h>
 
-#include <stdlib.h>
+#include <stdbool.h>
 
 /* Allocations of what is tested fail from a number on: the linker leads those of the program itself here (--wrap). */
 
 static long memory_left = -1; /* allocations until they fail; -1: none does */
 
-static int is_memory_gone(void)
+static bool memory_fails(void)
 {
     if (memory_left > 0)
         memory_left--;
     else if (memory_left == 0)
-        return 1;
-    return 0;
+        return true;
+    return false;
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
+#define WRAPS_REALLOC
+#include "../wrapped_memory.h"
+
 char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return is_memory_gone() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return is_memory_gone() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return is_memory_gone() ? NULL : __real_realloc(p, size);
-}
 
 char *__wrap_strdup(const char *text)
 {
-    return is_memory_gone() ? NULL : __real_strdup(text);
+    return memory_fails() ? NULL : __real_strdup(text);
 }
 
 /* Memory is all that make() lacks until it has enough. @return the allocations that it takes */

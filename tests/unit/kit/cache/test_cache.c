@@ -14,22 +14,15 @@
 static unsigned fails_in; /* the number of the allocation that fails; 0: none */
 static uint64_t now_ms = 1000;
 
+static bool memory_fails(void)
+{
+    return fails_in > 0 && --fails_in == 0;
+}
+
+#include "../../wrapped_memory.h"
+
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) -- the names that the linker's --wrap gives */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_in > 0 && --fails_in == 0 ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails_in > 0 && --fails_in == 0 ? NULL : __real_calloc(n, size);
-}
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {

@@ -22,7 +22,7 @@ enum { PIPE = 1 << 18, STREAMS_MAX = 64, BODY_BYTE = 'b' };
 static unsigned fails_in; /* the number of the one that does; 0: none */
 static bool has_failed;
 
-static bool fails(void)
+static bool memory_fails(void)
 {
     bool now = fails_in > 0 && --fails_in == 0;
 
@@ -30,29 +30,8 @@ static bool fails(void)
     return now;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) -- the names that the linker's --wrap gives */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
-/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#define WRAPS_REALLOC
+#include "../../../wrapped_memory.h"
 
 /* ---- what there is ---- */
 
