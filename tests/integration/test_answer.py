@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Answer` of [HOST] and [LOCATION], and the handler `answer`: what the configuration says itself."""
 
+import functools
 import json
 import re
 
 import pytest
 
 from harness import carriers, http, process
-from harness.config import Config, section
+from harness.config import section
 from harness.http2 import Frames
 
 pytestmark = pytest.mark.skipif(not process.plugin("answer"), reason="answer is not built")
@@ -21,12 +22,7 @@ def location(*lines):
 @pytest.fixture
 def check(tmp_path):
     """check(...) writes a configuration and returns what --test says of it."""
-    def of(**config):
-        written = Config(tmp_path)
-        written.write(**config)
-        result = process.run("--configdir", written.folder, "--test")
-        return result.stdout + result.stderr
-    return of
+    return functools.partial(process.said_of, tmp_path)
 
 
 # ---- what is answered ----

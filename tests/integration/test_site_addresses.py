@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Listen` of a site: addresses at which it alone answers, and the only ones at which it does."""
 
+import functools
 import re
 
 import pytest
@@ -27,12 +28,8 @@ def site(tmp_path):
 
 @pytest.fixture
 def check(tmp_path):
-    def of(**config):
-        written = Config(tmp_path)
-        written.write(**config)
-        result = process.run("--configdir", written.folder, "--test")
-        return result.stdout + result.stderr
-    return of
+    """check(...) writes a configuration and returns what --test says of it."""
+    return functools.partial(process.said_of, tmp_path)
 
 
 def ask(server, port, host, target="/a.txt", address="127.0.0.1"):

@@ -183,6 +183,14 @@ class Server:
         self.process.wait(10)
 
 
+def said_of(folder, **config):
+    """What --test says of a configuration that is written there."""
+    written = Config(folder)
+    written.write(**config)
+    result = run("--configdir", written.folder, "--test")
+    return result.stdout + result.stderr
+
+
 def start(folder, wrapper=(), arguments=(), env=None, wait=True, **config):
     """Write a configuration (see Config) below folder and start a server on it."""
     written = Config(folder)

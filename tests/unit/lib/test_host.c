@@ -132,46 +132,44 @@ static void texts_are_opened_by_name(void **state)
     mk_server_free(server);
 }
 
-static void a_configuration_may_be_a_text(void **state)
+/* The dump of a configuration whose one file is a text. */
+static void dump_text(const char *text, char all[16000])
 {
-    const struct mk_host_text texts[] = {
-        {"conf", "[SERVER]\n    Listen 127.0.0.1:0\n    Timeout 7\n"}};
+    const struct mk_host_text texts[] = {{"conf", text}};
     const struct mk_host host = {.size = sizeof(host), .texts = texts, .ntexts = 1};
     const struct mk_config_files files = {.size = sizeof(files), .server = "program:conf"};
     struct mk_config *config;
-    char all[16000] = "";
 
-    (void)state;
+    *all = '\0';
     assert_int_equal(mk_config_new(&config, &host), 0);
     assert_int_equal(mk_config_read(config, &files), 0);
     assert_int_equal(mk_config_check(config), 0);
+    assert_int_equal(mk_config_check(config), 0); /* twice does no harm */
     assert_int_equal(mk_config_dump(config, embedded_append, all), 0);
-    assert_non_null(strstr(all, "Timeout 7"));
     mk_config_free(config);
+}
+
+static void a_configuration_may_be_a_text(void **state)
+{
+    char all[16000];
+
+    (void)state;
+    dump_text("[SERVER]\n    Listen 127.0.0.1:0\n    Timeout 7\n", all);
+    assert_non_null(strstr(all, "Timeout 7"));
 }
 
 /* No file and no folder is read: sites of the text, and their plugins, are found in it alone. */
 static void sites_may_be_in_the_text(void **state)
 {
-    const struct mk_host_text texts[] = {
-        {"conf",
-         "[SERVER]\n    Listen 127.0.0.1:0\n[HOST]\n    DocumentRoot /\n"
-         "[ERROR_PAGES]\n    404 /lost\n[HOST]\n    ServerName b.test\n    DocumentRoot /\n"}};
-    const struct mk_host host = {.size = sizeof(host), .texts = texts, .ntexts = 1};
-    const struct mk_config_files files = {.size = sizeof(files), .server = "program:conf"};
-    struct mk_config *config;
-    char all[16000] = "";
+    char all[16000];
 
     (void)state;
-    assert_int_equal(mk_config_new(&config, &host), 0);
-    assert_int_equal(mk_config_read(config, &files), 0);
-    assert_int_equal(mk_config_check(config), 0);
-    assert_int_equal(mk_config_check(config), 0);
-    assert_int_equal(mk_config_dump(config, embedded_append, all), 0);
+    dump_text("[SERVER]\n    Listen 127.0.0.1:0\n[HOST]\n    DocumentRoot /\n"
+              "[ERROR_PAGES]\n    404 /lost\n[HOST]\n    ServerName b.test\n    DocumentRoot /\n",
+              all);
     assert_non_null(strstr(all, "# program:conf:3\n[HOST]\n"));
     assert_non_null(strstr(all, "# program:conf:7\n[HOST]\n"));
     assert_non_null(strstr(all, "404 /lost"));
-    mk_config_free(config);
 }
 
 int main(void)
