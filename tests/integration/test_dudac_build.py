@@ -105,15 +105,17 @@ def test_a_service_in_cpp(tmp_path, ending, objects):
 # ---- packages
 
 
-def test_the_compiler_says_that_a_package_is_missing(tmp_path, shop):
+@pytest.mark.parametrize("path", ["", "/usr/lib/ccache:"], ids=["", "ccache"])
+def test_the_compiler_says_that_a_package_is_missing(tmp_path, shop, path):
     """Of a header alone nobody would hear of it before the server starts."""
+    env = dudac.environment(tmp_path, PATH=path + os.environ["PATH"].replace("/usr/lib/ccache:", ""))
     source = shop / "main.c"
     source.write_text('#include "packages/kv/kv.h"\n' + source.read_text())
     program = pathlib.Path(dudac.program())
     elsewhere = tmp_path / "dudac"  # the same, with packages in a folder that is empty
     elsewhere.write_text(program.read_text().replace("packages=HERE /", f"packages=pathlib.Path({str(tmp_path)!r}) /").replace(
         "pathlib.Path(__file__).resolve()", f"pathlib.Path({str(program)!r})"))
-    ran = [subprocess.run([sys.executable, one, "build", shop], env=dudac.environment(tmp_path), cwd=tmp_path, timeout=dudac.WITHIN,
+    ran = [subprocess.run([sys.executable, one, "build", shop], env=env, cwd=tmp_path, timeout=dudac.WITHIN,
                           capture_output=True, text=True, check=False) for one in (program, elsewhere)]
     if (duda.packages() / "kv.dpkg").is_file():
         assert ran[0].returncode == 0, ran[0]

@@ -7,8 +7,8 @@ OBJECTS ?= $(addsuffix .o,$(basename $(patsubst ./%,%,$(filter-out %_test.c,$(wi
 CXXFLAGS ?= $(CFLAGS)
 override DUDAC_OUT := {out}
 override DUDAC_OBJECTS := $(addprefix $(DUDAC_OUT)/,$(OBJECTS))
-# In place of the headers of packages that are not there: {absent}
-override DUDAC_INCLUDES = {level}$(DEFS) $(INCDIR) -I$(DUDAC_OUT)/absent -I{headers}{public_too}
+# In place of the headers of packages that are not there; they are named, because ccache knows a command by its words.
+override DUDAC_INCLUDES = {level}$(DEFS) $(INCDIR) {absent}-I$(DUDAC_OUT)/absent -I{headers}{public_too}
 # A service of several files may define variables in its headers: they are one (-fcommon), unless CFLAGS says otherwise.
 override DUDAC_FLAGS = {machine}-fPIC -fcommon $(CFLAGS) {compiler}$(DUDAC_INCLUDES)
 override DUDAC_CXXFLAGS = {machine}-fPIC -std=gnu++17 $(CXXFLAGS) {compiler}$(DUDAC_INCLUDES)
@@ -66,7 +66,7 @@ def text(variables, out, headers, level=None, is_32_bit=False, kind="plain", tes
     words = {"out": out, "headers": escaped(headers), "level": f"-DDUDA_API_LEVEL={level} " if level else "",
              "public_too": f" -I{escaped(testing.headers)}" if testing else "",
              "machine": "-m32 " if is_32_bit else "", "compiler": compiler, "linker": linker,
-             "absent": " ".join(absent) or "none"}
+             "absent": f"-DDUDAC_ABSENT={'.'.join(absent)} " if absent else ""}
     rules = RULES.format(**words)
     if testing:
         rules += TEST_RULES.format(**words, runner=escaped(testing.runner), library=escaped(testing.library), public=escaped(testing.headers),
