@@ -346,7 +346,8 @@ def test_logs_elsewhere(start, tmp_path):
     server = start(files=FILES, extra=extra, site=section("LOGGER", f"AccessLog {access}\nErrorLog {errors}") + places)
     for target in ("/a.txt", "/none", "/api/a.txt", "/api/none", "/api/v2/a.txt", "/api/v2/none", "/img/a.css", "/img/none", "/index.html"):
         server.get(target)
-    eventually(lambda: "/index.html" in access.read_text() and "/api/none" in api_errors.read_text())
+    assert eventually(lambda: "/index.html" in access.read_text() and "/api/none" in api_errors.read_text() and
+                      "/img/none" in errors.read_text())
 
     def has(log):
         return set(re.findall(r"(?:GET )(/\S*)", log.read_text()))
